@@ -1,0 +1,47 @@
+"""The command line: one table from command to function."""
+
+import sys
+from collections.abc import Callable
+
+import typer
+
+from pencil import __version__
+from pencil.errors import PencilError
+
+COMMANDS: dict[str, Callable[..., None]] = {}
+"""Command name to function; each function lives in a file of its own and imports what is heavy inside of it."""
+
+app = typer.Typer(
+    help="Think long in a short context: `C [CALL] T [SEP] A [RETURN]  =>  C A`.",
+    no_args_is_help=True,
+    add_completion=False,
+    pretty_exceptions_enable=False,
+    context_settings={"help_option_names": ["-h", "--help"]},
+)
+for name, function in COMMANDS.items():
+    app.command(name)(function)
+
+
+def _print_version(wanted: bool) -> None:
+    if wanted:
+        print(f"pencil {__version__}")
+        raise typer.Exit
+
+
+@app.callback()
+def _options(
+    version: bool = typer.Option(False, "--version", callback=_print_version, is_eager=True, help="Print the version."),
+) -> None:
+    pass
+
+
+def main() -> None:
+    """Run a command; bad input is one line on stderr and exit status 2."""
+    try:
+        app()
+    except PencilError as error:
+        print(f"pencil: {error}", file=sys.stderr)
+        sys.exit(2)
+    except BrokenPipeError:  # `pencil trace ... | head`
+        sys.stderr.close()
+        sys.exit(141)

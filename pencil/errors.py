@@ -1,0 +1,41 @@
+"""The exception tree: everything a user can mend derives from `PencilError`."""
+
+
+class PencilError(Exception):
+    """Bad input or bad use; the command line prints its one line and exits with status 2."""
+
+
+class VocabError(PencilError):
+    """A word or id that a closed vocabulary does not hold."""
+
+
+class TraceError(PencilError):
+    """A trace written out of order, such as an answer outside of any call."""
+
+
+class SizeError(PencilError):
+    """A problem size that a task does not define."""
+
+
+class ParseError(PencilError):
+    """Text or a file that is not an instance of the task: the place, what was found and what was expected.
+
+    >>> raise ParseError("clause 2, word 3", "x", "a variable such as 4")
+    Traceback (most recent call last):
+    pencil.errors.ParseError: clause 2, word 3: found 'x', expected a variable such as 4
+    """
+
+    def __init__(self, place: str, found: str, expected: str) -> None:
+        self.place, self.found, self.expected = place, found, expected
+        super().__init__(f"{place}: found {_quote(found)}, expected {expected}")
+
+    def within(self, outer: str) -> "ParseError":
+        """The same error, placed inside of something larger, such as a file."""
+        return ParseError(f"{outer}: {self.place}", self.found, self.expected)
+
+
+def _quote(found: str, limit: int = 60) -> str:
+    """What was found, quoted and not too long; a description in <angle brackets> stays bare."""
+    if found.startswith("<") and found.endswith(">") and not found.startswith("<|"):
+        return found[1:-1]
+    return repr(found if len(found) <= limit else found[: limit - 1] + "…")

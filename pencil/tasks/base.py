@@ -1,0 +1,96 @@
+"""What a task is: instances to sample or parse, a prompt, and a reasoner that writes the trace."""
+
+from abc import ABC, abstractmethod
+from collections.abc import Sequence
+from functools import cached_property
+from pathlib import Path
+from random import Random
+from typing import ClassVar, Generic, Literal, TypeVar
+
+from pencil.errors import ParseError, SizeError
+from pencil.tokens import END, PROMPT_END, START, Vocab
+from pencil.trace import Trace, TraceWriter
+
+Instance = TypeVar("Instance")
+Format = Literal["pencil", "cot", "direct"]
+"""The same trace with thoughts erased, the same trace with nothing erased, or the answer at once."""
+
+
+class Task(ABC, Generic[Instance]):
+    """A family of problems of one size; a subclass names its words and says how to sample, pose and reason.
+
+    Torch-free: instances in, words out. Everything sampled follows from the `Random` it is given.
+    """
+
+    name: ClassVar[str]
+    sizes: ClassVar[range]
+    """The sizes that can be sampled."""
+    default_size: ClassVar[int]
+
+    def __init__(self, size: int | None = None) -> None:
+        self.size = self.default_size if size is None else size
+        if self.size not in self.sizes:
+            smallest, largest = self.sizes[0], self.sizes[-1]
+            raise SizeError(f"{self.name} has no size {self.size}; try one from {smallest} to {largest}")
+
+    @property
+    @abstractmethod
+    def words(self) -> tuple[str, ...]:
+        """The closed vocabulary, without the special words; that of a larger size holds that of a smaller one."""
+
+    @abstractmethod
+    def sample(self, rng: Random) -> Instance:
+        """A random instance; the labels are balanced."""
+
+    @abstractmethod
+    def question(self, instance: Instance) -> Sequence[str]:
+        """The words of the prompt, without the special ones around them."""
+
+    @abstractmethod
+    def reason(self, instance: Instance, write: TraceWriter) -> None:
+        """Think the instance through, up to and including the words of the final answer."""
+
+    @abstractmethod
+    def answer(self, response: Sequence[str]) -> str | None:
+        """The answer that a final response states, or None where it states none."""
+
+    @abstractmethod
+    def parse(self, text: str) -> Instance:
+        """An instance from the paper's prompt or from the task's file format, recognised by its content."""
+
+    @cached_property
+    def vocab(self) -> Vocab:
+        """The closed vocabulary with ids."""
+        return Vocab(self.words)
+
+    def prompt(self, instance: Instance) -> tuple[str, ...]:
+        """The prompt as a model reads it."""
+        return (START, *self.question(instance), PROMPT_END)
+
+    def trace(self, instance: Instance, format: Format = "pencil") -> Trace[str]:
+        """The whole trace that the reasoner writes; with `direct`, only the final response."""
+        write = TraceWriter()
+        self.reason(instance, write)
+        trace = Trace(self.prompt(instance), (*write.words, END))
+        return Trace(trace.prompt, tuple(trace.final)) if format == "direct" else trace
+
+    def solve(self, instance: Instance) -> str:
+        """The right answer, by the reasoner."""
+        answer = self.answer(self.trace(instance).final)
+        assert answer is not None, "a reasoner always answers"
+        return answer
+
+    def check(self, instance: Instance, answer: str | None) -> bool:
+        """Whether an answer is right."""
+        return answer == self.solve(instance)
+
+    def read(self, path: Path) -> Instance:
+        """An instance from a file."""
+        try:
+            return self.parse(path.read_text(encoding="utf-8"))
+        except UnicodeDecodeError as error:
+            raise ParseError(f"{path}: byte {error.start}", "<binary data>", "UTF-8 text") from None
+        except ParseError as error:
+            raise error.within(str(path)) from None
+        except OSError as error:
+            raise ParseError(str(path), f"<{error.strerror or error}>", "a file that can be read") from None
