@@ -1,5 +1,7 @@
 """The exception tree: everything a user can mend derives from `PencilError`."""
 
+from collections.abc import Iterable
+
 
 class PencilError(Exception):
     """Bad input or bad use; the command line prints its one line and exits with status 2."""
@@ -15,6 +17,19 @@ class TraceError(PencilError):
 
 class SizeError(PencilError):
     """A problem size that a task does not define."""
+
+
+class MachineError(PencilError):
+    """A Turing machine or its input that is not well formed; holds every problem as a place and a reason.
+
+    >>> raise MachineError("counter", [("rule s _", "it writes a blank"), ("start", "the state 'q' is unknown")])
+    Traceback (most recent call last):
+    pencil.errors.MachineError: counter: rule s _: it writes a blank; start: the state 'q' is unknown
+    """
+
+    def __init__(self, name: str, problems: Iterable[tuple[str, str]]) -> None:
+        self.name, self.problems = name, tuple(problems)
+        super().__init__(f"{name}: " + "; ".join(f"{place}: {reason}" for place, reason in self.problems))
 
 
 class ParseError(PencilError):
