@@ -179,7 +179,9 @@ def test_a_reduction_draws_what_is_kept_and_dropped() -> None:
 
 def test_long_parts_are_drawn_shortened() -> None:
     top, bottom = drawing("x " * 50 + "[CALL] " + "t " * 50 + "[SEP] a [RETURN]").splitlines()
-    assert top.startswith("… x x") and "[CALL] t t t … t t t [SEP]" in top and len(top) < 90
+    assert top.startswith("… x x")
+    assert "[CALL] t t t … t t t [SEP]" in top
+    assert len(top) < 90
     assert bottom.startswith("keep─")
 
 
@@ -189,4 +191,6 @@ def test_a_scroll_draws_without_a_call() -> None:
 
 def test_a_reduction_knows_its_parts() -> None:
     (reduction,) = Context(["c"]).extend("[CALL] t u [SEP] a [RETURN]".split())
-    assert reduction == Reduction(kept=1, sep=4, end=6, thought=("t", "u"), answer=("a",), lead=("c",), marks=WORD_MARKS)
+    assert reduction == Reduction(
+        kept=1, sep=4, end=6, thought=("t", "u"), answer=("a",), lead=("c",), marks=WORD_MARKS
+    )

@@ -6,9 +6,14 @@ from collections.abc import Callable
 import typer
 
 from pencil import __version__
+from pencil.cli import data, stats, trace
 from pencil.errors import PencilError
 
-COMMANDS: dict[str, Callable[..., None]] = {}
+COMMANDS: dict[str, Callable[..., None]] = {
+    "trace": trace.trace,
+    "stats": stats.stats,
+    "data": data.data,
+}
 """Command name to function; each function lives in a file of its own and imports what is heavy inside of it."""
 
 app = typer.Typer(

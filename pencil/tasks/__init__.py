@@ -1,5 +1,18 @@
 """The tasks of the paper, by name."""
 
+from typing import Any
+
+from pencil.errors import PencilError
 from pencil.tasks.base import Format, Task
 
-__all__ = ["Format", "Task"]
+TASKS: dict[str, type[Task[Any]]] = {}
+
+
+def get_task(name: str, size: int | None = None) -> Task[Any]:
+    """A task by its name, at a size or at its default one."""
+    if name not in TASKS:
+        raise PencilError(f"found no task {name!r}, expected one of {', '.join(TASKS)}")
+    return TASKS[name](size)
+
+
+__all__ = ["TASKS", "Format", "Task", "get_task"]

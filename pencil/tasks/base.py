@@ -63,6 +63,10 @@ class Task(ABC, Generic[Instance]):
         """The closed vocabulary with ids."""
         return Vocab(self.words)
 
+    def draw(self, seed: int, index: int = 0) -> Instance:
+        """Instance `index` of the endless series that a seed names; the same on every machine."""
+        return self.sample(Random(f"{self.name} {self.size} {seed} {index}"))
+
     def prompt(self, instance: Instance) -> tuple[str, ...]:
         """The prompt as a model reads it."""
         return (START, *self.question(instance), PROMPT_END)

@@ -1,0 +1,78 @@
+"""A task of your own in one short file: nested arithmetic such as `( 3 + 4 ) * ( 2 + 5 )`.
+
+python -m examples.arithmetic '( 3 + 4 ) * ( 2 + 5 )'
+"""
+
+import ast
+import operator
+import sys
+from collections.abc import Sequence
+from random import Random
+
+from pencil import ParseError, Task, TraceWriter
+from pencil.tokens import END, SPECIAL_WORDS, join, split
+
+OPERATORS = {"+": operator.add, "-": operator.sub, "*": operator.mul}
+SIGNS: dict[type[ast.operator], str] = {ast.Add: "+", ast.Sub: "-", ast.Mult: "*"}
+
+
+class Arithmetic(Task[str]):
+    """Evaluate an expression, a string without spaces; its size is how deep it nests. Each character is a word."""
+
+    name = "arithmetic"
+    sizes = range(1, 6)
+    default_size = 2
+    words = (*"0123456789", *OPERATORS, "(", ")")
+
+    def sample(self, rng: Random) -> str:
+        return _grow(rng, self.size)[1:-1]
+
+    def question(self, instance: str) -> list[str]:
+        return list(instance)
+
+    def reason(self, instance: str, write: TraceWriter) -> None:
+        _evaluate(ast.parse(instance, mode="eval").body, write)
+
+    def answer(self, response: Sequence[str]) -> str | None:
+        return "".join(word for word in response if word != END) or None
+
+    def parse(self, text: str) -> str:
+        expression = "".join(word for word in split(text) if word not in SPECIAL_WORDS)
+        try:
+            self.reason(expression, TraceWriter())
+        except (SyntaxError, ValueError):
+            expected = "numbers and + - * with parentheses, such as ( 3 + 4 ) * 2"
+            raise ParseError("expression", expression, expected) from None
+        return expression
+
+
+def _grow(rng: Random, depth: int) -> str:
+    """A random expression that nests this deep, in parentheses."""
+    if depth == 0:
+        return str(rng.randint(0, 9))
+    sides = [_grow(rng, depth - 1), _grow(rng, rng.randrange(depth))]
+    rng.shuffle(sides)
+    return f"({sides[0]}{rng.choice('+-*')}{sides[1]})"
+
+
+def _evaluate(node: ast.expr, write: TraceWriter) -> int:
+    """The value of an expression; writing the trace is evaluating it."""
+    match node:
+        case ast.Constant(value=int(number)):
+            write(*str(number))
+            return number
+        case ast.BinOp(left, op, right) if type(op) in SIGNS:
+            sign = SIGNS[type(op)]
+            with write.call():
+                first = _evaluate(left, write)
+                write(sign)
+                value: int = OPERATORS[sign](first, _evaluate(right, write))
+                write.answer(*str(value))
+            return value
+    raise ValueError(f"not a number or an operation: {ast.dump(node)}")
+
+
+if __name__ == "__main__":
+    task = Arithmetic()
+    for step in task.trace(task.parse(sys.argv[1])).steps():
+        print(step.reduction or join(step.after))
