@@ -2,6 +2,7 @@
 PYTHON ?= python3
 BIN := .venv/bin
 STAMP := .venv/.built
+BENCHMARKS := $(filter-out __init__ common,$(basename $(notdir $(wildcard benchmarks/*.py))))
 
 .PHONY: demo test test-all lint bench clean
 
@@ -20,7 +21,7 @@ lint: $(STAMP)
 	$(BIN)/mypy
 
 bench: $(STAMP)  ## every benchmark, quickly; each prints a ratio
-	for script in benchmarks/*.py; do $(BIN)/python $$script --quick || exit 1; done
+	for name in $(BENCHMARKS); do $(BIN)/python -m benchmarks.$$name --quick || exit 1; done
 
 clean:
 	rm -rf .venv .mypy_cache .pytest_cache .ruff_cache .hypothesis dist

@@ -22,7 +22,7 @@ LAYERS = [
 ]
 HEIGHT = {part: height for height, parts in enumerate(LAYERS) for part in parts}
 MODULES = sorted(path.relative_to(ROOT) for path in (ROOT / "pencil").rglob("*.py") if path.parent != ROOT / "pencil")
-MODULES += sorted(path.relative_to(ROOT) for path in (ROOT / "pencil").glob("*.py") if path.stem != "__init__")
+MODULES += sorted(path.relative_to(ROOT) for path in (ROOT / "pencil").glob("*.py") if not path.stem.startswith("__"))
 
 
 def imported_parts(path: Path) -> Iterator[tuple[int, str]]:

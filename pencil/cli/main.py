@@ -6,10 +6,11 @@ from collections.abc import Callable
 import typer
 
 from pencil import __version__
-from pencil.cli import data, stats, trace
+from pencil.cli import data, demo, stats, trace
 from pencil.errors import PencilError
 
 COMMANDS: dict[str, Callable[..., None]] = {
+    "demo": demo.demo,
     "trace": trace.trace,
     "stats": stats.stats,
     "data": data.data,
