@@ -14,17 +14,34 @@ without holes.
 from collections.abc import Callable, Hashable, Iterator, Mapping, Sequence
 from dataclasses import dataclass, field
 from itertools import product, repeat
-from typing import Any, Literal
+from typing import Any, Literal, NamedTuple
 
 import numpy as np
 
 from pencil.errors import MachineError
 
 Answer = Literal["accept", "reject"]
-Action = tuple[str, str, int]
-"""What a rule does: the next state, the symbol written, and the move of the head (-1, 0 or 1)."""
 Problem = tuple[str, str]
 """The place and the reason."""
+
+
+class Triple(NamedTuple):
+    """What one step does, and the token that stands for it: the paper's space of updates Q x (A - b) x {-1, 0, 1}."""
+
+    state: str
+    """The next control state."""
+    symbol: str
+    """The symbol written, never the blank."""
+    move: int
+    """Where the head goes: -1, 0 or 1."""
+
+    def __str__(self) -> str:
+        return f"{self.state}:{self.symbol}:{MOVES[self.move]}"
+
+
+MOVES = {-1: "L", 0: "N", 1: "R"}
+Rules = Mapping[tuple[str, str], tuple[str, str, int]]
+"""From a control state and the symbol read, to a `Triple` or the same three as a plain tuple."""
 
 
 @dataclass(frozen=True)
@@ -40,8 +57,8 @@ class TuringMachine:
     start: str
     accept: tuple[str, ...]
     reject: tuple[str, ...]
-    delta: Mapping[tuple[str, str], Action] = field(hash=False)
-    """From the control state and the symbol read; total on the states that do not halt."""
+    delta: Rules = field(hash=False)
+    """Total on the states that do not halt."""
     about: str = ""
     """One sentence for people."""
 
@@ -78,11 +95,11 @@ class TuringMachine:
 
 
 def complete(
-    rules: Mapping[tuple[str, str], Action],
+    rules: Rules,
     states: Sequence[str],
     alphabet: Sequence[str],
     reject: str,
-) -> dict[tuple[str, str], Action]:
+) -> dict[tuple[str, str], tuple[str, str, int]]:
     """Rules made total: a missing one rejects, staying and keeping the symbol (the first symbol over a blank)."""
     blank, first, *_ = alphabet
     missing = [pair for pair in product(states, alphabet) if pair not in rules]
@@ -109,7 +126,7 @@ def _delta_problems(machine: TuringMachine) -> Iterator[Problem]:
             yield "rules", f"there is no rule for state {state!r} reading {read!r}, expected one for every pair"
 
 
-def _rule_problems(machine: TuringMachine, state: str, read: str, action: Action) -> Iterator[str]:
+def _rule_problems(machine: TuringMachine, state: str, read: str, action: tuple[str, str, int]) -> Iterator[str]:
     next_state, written, move = action
     yield from (f"the state {name!r} is unknown" for name in (state, next_state) if name not in machine.states)
     yield from (f"the symbol {name!r} is unknown" for name in (read, written) if name not in machine.alphabet)
@@ -166,22 +183,20 @@ class Simulation:
     _LONGEST_STRETCH = 1 << 16
 
     def __init__(self, machine: TuringMachine, word: Sequence[str] = "") -> None:
-        machine.check_word(word)
         self.machine = machine
         self.steps = 0
         self.head = len(word)
         self.low, self.high = 0, len(word) - 1  # the stretch of cells that are not blank
-        self.space = _state_lengths(self.low, self.high, self.head) if word else 0
-        codes = {symbol: code for code, symbol in enumerate(machine.alphabet)}
-        self._rows = _coded_rows(machine, codes)
-        self._row = self._rows[machine.states.index(machine.start)]
-        self._cells = [codes[symbol] for symbol in word]
-        self._grow(len(word) + 64)
+        self.space = state_length(self.low, self.high, self.head) if word else 0
+        self._rows = coded_rows(machine)
+        self._row = self._rows[machine.start]
+        self._cells = coded_word(machine, word)
+        self._stretch = 64  # steps taken between two looks at the tape; a short run needs no wide one
 
     @property
     def state(self) -> str:
         """The control state."""
-        return next(name for name, row in zip(self.machine.states, self._rows, strict=True) if row is self._row)
+        return next(name for name, row in self._rows.items() if row is self._row)
 
     @property
     def answer(self) -> Answer | None:
@@ -202,14 +217,18 @@ class Simulation:
         """Take this many steps, or fewer where the machine halts."""
         end = self.steps + steps
         while self._row and self.steps < end:
-            room = len(self._cells) // 2 - max(self.high, -self.low) - 2
-            stretch = min(end - self.steps, self._LONGEST_STRETCH, room)
+            stretch = min(end - self.steps, self._stretch)
+            self._make_room(stretch)
             path = self._take(stretch)
             self._measure(path)
             self.steps += len(path) - 1
             self.head = path[-1]
-            if stretch == room:
-                self._grow(len(self._cells))
+            self._stretch = min(2 * self._stretch, self._LONGEST_STRETCH)
+
+    def _make_room(self, stretch: int) -> None:
+        half = len(self._cells) // 2
+        if half - max(self.high, -self.low) - 1 < stretch:
+            self._cells = wide_tape(self._cells, self.low, self.high, half + 2 * stretch)
 
     def _take(self, steps: int) -> list[int]:
         """The head's positions over a stretch of steps, the first one included; ends early in a halting state."""
@@ -218,7 +237,7 @@ class Simulation:
         add = path.append
         try:
             for _ in repeat(None, steps):
-                row, cells[head], move = row[cells[head]]
+                row, cells[head], move, _ = row[cells[head]]
                 head += move
                 add(head)
         except IndexError:  # a halting state has no rules
@@ -233,26 +252,37 @@ class Simulation:
         heads = np.array(path)
         lows = np.minimum(np.minimum.accumulate(heads[:-1]), self.low)
         highs = np.maximum(np.maximum.accumulate(heads[:-1]), self.high)
-        self.space = max(self.space, int(_state_lengths(lows, highs, heads[1:]).max()))
+        self.space = max(self.space, int(state_length(lows, highs, heads[1:]).max()))
         self.low, self.high = int(lows[-1]), int(highs[-1])
 
-    def _grow(self, size: int) -> None:
-        """Give the tape this many cells on either side."""
-        right, left = self._cells[: self.high + 1], self._cells[self.low :] if self.low < 0 else []
-        self._cells = [*right, *[0] * (2 * size - len(right) - len(left)), *left]
+
+def coded_word(machine: TuringMachine, word: Sequence[str]) -> list[int]:
+    """The input as codes: the blank is 0, then the symbols in their order."""
+    machine.check_word(word)
+    return list(map(machine.alphabet.index, word))
 
 
-def _coded_rows(machine: TuringMachine, codes: Mapping[str, int]) -> list[list[Any]]:
-    """For each state its actions by symbol code; an action holds the next state's row itself, so no look-up is left."""
+def coded_rows(machine: TuringMachine) -> dict[str, list[Any]]:
+    """For each state its actions by the code of the symbol read; empty where it halts.
+
+    An action is the next state's row itself, the code written, the move, and all three as a token.
+    """
     rows: dict[str, list[Any]] = {state: [] for state in machine.states}
     for state, row in rows.items():
         if state not in machine.halting:
-            actions = (machine.delta[state, read] for read in codes)
-            row.extend((rows[next_state], codes[written], move) for next_state, written, move in actions)
-    return list(rows.values())
+            tokens = (Triple(*machine.delta[state, read]) for read in machine.alphabet)
+            row.extend((rows[token.state], machine.alphabet.index(token.symbol), token.move, token) for token in tokens)
+    return rows
 
 
-def _state_lengths(low: Any, high: Any, head: Any) -> Any:
+def wide_tape(cells: list[int], low: int, high: int, room: int) -> list[int]:
+    """The cells from `low` (0 or less) to `high`, with room on either side; negative cells lie at the list's end."""
+    right, left = cells[: high + 1], cells[low:] if low else []
+    half = max(high + 1, -low) + room
+    return [*right, *[0] * (2 * half - len(right) - len(left)), *left]
+
+
+def state_length(low: Any, high: Any, head: Any) -> Any:
     """The length of the state for a written stretch and a head, as numbers or as arrays of them.
 
     One token for each cell, then as many to walk back from the right end (paper, the embedding's length n).
