@@ -1,0 +1,159 @@
+"""What the SAT and QBF tasks share: clauses and their words, readers of the paper's prompts, and truth tables.
+
+A literal is a signed number: 3 is the variable 3, and -3 is `¬ 3`. A clause is a tuple of literals.
+
+>>> " ".join(clause_words((4, -3)))
+'( 4 ∨ ¬ 3 )'
+>>> read_clause(Cursor("( 4 ∨ ¬ 3 )"))
+(4, -3)
+"""
+
+from collections.abc import Iterable, Sequence
+from functools import cache
+
+from pencil.errors import ParseError
+from pencil.tokens import END, PROMPT_END, RETURN, START, split
+
+Clause = tuple[int, ...]
+
+TRUTH = ("False", "True")
+"""The words of the truth values, indexed by the value."""
+LOGIC_WORDS = ("(", ")", "∨", "¬", "=", "Question:", "Answer:", "Try", *TRUTH)
+"""Words that every task on formulas uses."""
+MAX_VARIABLES = 500
+"""The most variables that a parsed formula may have; its trace can be that many calls deep."""
+
+
+def variable_words(count: int) -> tuple[str, ...]:
+    """The variables from 1 on."""
+    return tuple(map(str, range(1, count + 1)))
+
+
+def literal_words(literal: int) -> tuple[str, ...]:
+    """A literal as it is printed."""
+    return (str(literal),) if literal > 0 else ("¬", str(-literal))
+
+
+def clause_words(clause: Clause) -> tuple[str, ...]:
+    """A clause as it is printed; an empty one is `( )`."""
+    words = ["("]
+    for index, literal in enumerate(clause):
+        words += ("∨", *literal_words(literal)) if index else literal_words(literal)
+    return (*words, ")")
+
+
+def largest_variable(clauses: Iterable[Clause]) -> int:
+    """The largest variable that occurs, or 0."""
+    return max((abs(literal) for clause in clauses for literal in clause), default=0)
+
+
+def stated_answer(response: Sequence[str]) -> str | None:
+    """The truth value after the last `Answer:`, where nothing but marks follows it.
+
+    >>> stated_answer("Answer: True <|endoftext|>".split())
+    'True'
+    >>> stated_answer("Answer: True Try 2".split()) is None
+    True
+    """
+    words = list(response)
+    while words and words[-1] in (RETURN, END):
+        words.pop()
+    stated = len(words) > 1 and words[-2] == "Answer:" and words[-1] in TRUTH
+    return words[-1] if stated else None
+
+
+class Cursor:
+    """A position in the words of a prompt, which names the place of what it did not expect."""
+
+    def __init__(self, text: str) -> None:
+        self._words = split(text.replace("\r", "\n").replace("\n", " "))
+        if not self._words:
+            raise ParseError("text", "<nothing>", "a formula")
+        self._next = 0
+        self._part, self._part_start = "text", 0
+        self.accept(START)
+
+    def begin(self, part: str) -> None:
+        """Count words from here on as those of a part, such as `clause 3`."""
+        self._part, self._part_start = part, self._next
+
+    def accept(self, word: str) -> bool:
+        """Whether this word comes next; then step over it."""
+        found = self._next < len(self._words) and self._words[self._next] == word
+        self._next += found
+        return found
+
+    def expect(self, word: str, why: str) -> None:
+        """Step over this word, or fail."""
+        if not self.accept(word):
+            raise self.error(f"{word} {why}")
+
+    def variable(self) -> int:
+        """Step over a variable."""
+        if self._next == len(self._words):
+            raise self.error("a variable such as 4")
+        word = self._words[self._next]
+        if not (word.isascii() and word.isdecimal() and 0 < len(word.lstrip("0")) == len(word)):
+            raise self.error("a variable such as 4")
+        if len(word) > 9 or int(word) > MAX_VARIABLES:
+            raise self.error(f"a variable from 1 to {MAX_VARIABLES}")
+        self._next += 1
+        return int(word)
+
+    def at_end(self) -> bool:
+        """Whether nothing is left but the mark that ends a prompt."""
+        left = self._words[self._next :]
+        return not left or left == [PROMPT_END]
+
+    def error(self, expected: str) -> ParseError:
+        """What to raise when the next word is not what was expected."""
+        place = f"{self._part}, word {self._next - self._part_start + 1}"
+        found = self._words[self._next] if self._next < len(self._words) else "<the end of the text>"
+        return ParseError(place, found, expected)
+
+
+def read_clause(cursor: Cursor) -> Clause:
+    """A clause from the words `( a ∨ ¬ b )`."""
+    cursor.expect("(", "to open a clause")
+    literals: list[int] = []
+    while not cursor.accept(")"):
+        if literals:
+            cursor.expect("∨", "or )")
+        sign = -1 if cursor.accept("¬") else 1
+        literals.append(sign * cursor.variable())
+    return tuple(literals)
+
+
+def looks_like_dimacs(text: str) -> bool:
+    """Whether the first word is that of a DIMACS or QDIMACS file: a comment or the header."""
+    return text.split(maxsplit=1)[:1] in (["c"], ["p"])
+
+
+@cache
+def literal_table(literal: int, variables: int) -> int:
+    """The truth table of a literal as one integer: bit b is its value where variable v is bit v-1 of b.
+
+    >>> bin(literal_table(1, 2)), bin(literal_table(-2, 2))
+    ('0b1010', '0b11')
+    """
+    everywhere = (1 << (1 << variables)) - 1
+    half = 1 << (abs(literal) - 1)
+    # blocks of `half` zeros; 2^(2 half) - 1 divides 2^(2^variables) - 1, and the quotient repeats one block
+    negative = everywhere // ((1 << 2 * half) - 1) * ((1 << half) - 1)
+    return negative if literal < 0 else everywhere ^ negative
+
+
+def clause_table(clause: Clause, variables: int) -> int:
+    """The truth table of a clause."""
+    table = 0
+    for literal in clause:
+        table |= literal_table(literal, variables)
+    return table
+
+
+def truth_table(clauses: Iterable[Clause], variables: int) -> int:
+    """The truth table of a conjunction of clauses."""
+    table = (1 << (1 << variables)) - 1
+    for clause in clauses:
+        table &= clause_table(clause, variables)
+    return table

@@ -1,0 +1,54 @@
+"""The task: what `pencil` needs to pose a quantified formula and to write its trace."""
+
+from collections.abc import Sequence
+from random import Random
+
+from pencil.tasks.base import Task
+from pencil.tasks.logic import LOGIC_WORDS, stated_answer
+from pencil.tasks.qbf import formats, generate, reason
+from pencil.tasks.qbf.instance import EXISTS, FORALL, QuantifiedFormula
+from pencil.trace import TraceWriter
+
+
+class Qbf(Task[QuantifiedFormula]):
+    """Is a quantified Boolean formula over `size` variables true?
+
+    >>> task = Qbf(2)
+    >>> task.solve(task.parse("∀ 1 ∃ 2 : #1 ( 1 ∨ 2 ) #2 ( ¬ 1 ∨ ¬ 2 )"))
+    'True'
+    """
+
+    name = "qbf"
+    sizes = range(2, 17)
+    default_size = 4
+
+    @property
+    def words(self) -> tuple[str, ...]:
+        """Words of every size first, then size by size, so that a word has the same id at any size."""
+        words = [*LOGIC_WORDS, FORALL, EXISTS, ":", "prefix_from", "evaluate", "Check", "Formula"]
+        labels = 0
+        for size in range(1, self.size + 1):
+            words.append(str(size))
+            words += [f"#{number}" for number in range(labels, generate.most_clauses(size) + 1)]
+            labels = generate.most_clauses(size) + 1
+        return tuple(words)
+
+    def sample(self, rng: Random) -> QuantifiedFormula:
+        """A random formula, valid or a literal away from being so."""
+        return generate.sample(self.size, rng)
+
+    def question(self, instance: QuantifiedFormula) -> Sequence[str]:
+        """The prefix, and the clauses numbered from 1."""
+        return tuple(formats.prompt_words(instance))
+
+    def reason(self, instance: QuantifiedFormula, write: TraceWriter) -> None:
+        """Try values in prefix order."""
+        reason.solve(instance, write)
+
+    def answer(self, response: Sequence[str]) -> str | None:
+        """`True` or `False`."""
+        return stated_answer(response)
+
+    def parse(self, text: str) -> QuantifiedFormula:
+        """A formula from the paper's prompt or from QDIMACS."""
+        return formats.parse(text)
