@@ -7,9 +7,8 @@ the single token `[BOS]`, which the first reduction erases. With the rule "call"
 lengths that are compared.
 
 >>> from pencil.theory.machines import load
->>> counter = load("counter")
->>> " ".join(map(str, scroll(counter, "#0")))
-'inc:$:L ret:1:R inc:$:L inc:0:L [SEP] inc:#:R inc:0:R inc:$:L inc:0:L [RETURN] acc:#:N'
+>>> " ".join(map(str, scroll(load("bb3"), max_steps=6)))
+'B:1:R B:1:L C:0:R A:1:L [SEP] A:0:R A:1:L [RETURN] B:1:R C:0:R [SEP] C:1:R C:0:R [RETURN]'
 """
 
 from collections.abc import Hashable, Iterable, Iterator, Sequence
