@@ -4,6 +4,7 @@
 ((1, -2), (3, 2))
 """
 
+import re
 from collections.abc import Iterable, Iterator
 from dataclasses import dataclass
 
@@ -42,8 +43,8 @@ def read_dimacs(text: str) -> DimacsFile:
     quantifiers = tuple(_read_quantifiers(line, variables) for line in body[:blocks])
     clauses = tuple(_read_clauses(body[blocks:], variables, last_line=text.count("\n") + 1))
     if len(clauses) != clause_count:
-        held = f"p cnf {variables} {len(clauses)}, since the file holds {len(clauses)} clauses"
-        raise ParseError(f"line {header_line}", f"p cnf {variables} {clause_count}", held)
+        counted = f"p cnf {variables} {len(clauses)}, the count of the clauses that follow"
+        raise ParseError(f"line {header_line}", f"p cnf {variables} {clause_count}", counted)
     return DimacsFile(quantifiers, clauses)
 
 
@@ -59,7 +60,7 @@ def _lines(text: str) -> Iterator[Line]:
         words = line.split()
         if words and words[0] == "%":
             return
-        if words and words[0] != "c":
+        if words and not words[0].startswith("c"):
             yield number, words
 
 
@@ -112,5 +113,4 @@ def _read_literal(line: int, word: str, variables: int, smallest: int) -> int:
 
 
 def _is_integer(word: str) -> bool:
-    digits = word.removeprefix("-")
-    return digits.isascii() and digits.isdecimal() and len(digits) < 10
+    return re.fullmatch("-?[0-9]{1,9}", word) is not None

@@ -8,11 +8,13 @@ A literal is a signed number: 3 is the variable 3, and -3 is `¬ 3`. A clause is
 (4, -3)
 """
 
+import re
 from collections.abc import Iterable, Sequence
 from functools import cache
+from itertools import chain
 
 from pencil.errors import ParseError
-from pencil.tokens import END, PROMPT_END, RETURN, START, split
+from pencil.tokens import END, PROMPT_END, RETURN, START
 
 Clause = tuple[int, ...]
 
@@ -20,8 +22,8 @@ TRUTH = ("False", "True")
 """The words of the truth values, indexed by the value."""
 LOGIC_WORDS = ("(", ")", "∨", "¬", "=", "Question:", "Answer:", "Try", *TRUTH)
 """Words that every task on formulas uses."""
-MAX_VARIABLES = 500
-"""The most variables that a parsed formula may have; its trace can be that many calls deep."""
+MAX_VARIABLES = 250
+"""The most variables that a parsed formula may have, as many as its trace may be calls deep: Python's stack has an end."""
 
 
 def variable_words(count: int) -> tuple[str, ...]:
@@ -44,7 +46,7 @@ def clause_words(clause: Clause) -> tuple[str, ...]:
 
 def largest_variable(clauses: Iterable[Clause]) -> int:
     """The largest variable that occurs, or 0."""
-    return max((abs(literal) for clause in clauses for literal in clause), default=0)
+    return max(map(abs, chain.from_iterable(clauses)), default=0)
 
 
 def stated_answer(response: Sequence[str]) -> str | None:
@@ -66,7 +68,7 @@ class Cursor:
     """A position in the words of a prompt, which names the place of what it did not expect."""
 
     def __init__(self, text: str) -> None:
-        self._words = split(text.replace("\r", "\n").replace("\n", " "))
+        self._words = text.split()
         if not self._words:
             raise ParseError("text", "<nothing>", "a formula")
         self._next = 0
@@ -90,12 +92,10 @@ class Cursor:
 
     def variable(self) -> int:
         """Step over a variable."""
-        if self._next == len(self._words):
+        word = self._words[self._next] if self._next < len(self._words) else ""
+        if not re.fullmatch("[1-9][0-9]*", word):
             raise self.error("a variable such as 4")
-        word = self._words[self._next]
-        if not (word.isascii() and word.isdecimal() and 0 < len(word.lstrip("0")) == len(word)):
-            raise self.error("a variable such as 4")
-        if len(word) > 9 or int(word) > MAX_VARIABLES:
+        if len(word) > len(str(MAX_VARIABLES)) or int(word) > MAX_VARIABLES:
             raise self.error(f"a variable from 1 to {MAX_VARIABLES}")
         self._next += 1
         return int(word)
@@ -126,7 +126,7 @@ def read_clause(cursor: Cursor) -> Clause:
 
 def looks_like_dimacs(text: str) -> bool:
     """Whether the first word is that of a DIMACS or QDIMACS file: a comment or the header."""
-    return text.split(maxsplit=1)[:1] in (["c"], ["p"])
+    return re.match(r"\s*(c|p\b)", text) is not None
 
 
 @cache

@@ -10,7 +10,6 @@ True
  [SEP] Answer: True [RETURN]'
 """
 
-from itertools import chain
 from typing import NamedTuple
 
 from pencil.tasks.logic import TRUTH, Clause, clause_words
@@ -21,7 +20,8 @@ from pencil.trace import TraceWriter
 def solve(formula: QuantifiedFormula, write: TraceWriter) -> bool:
     """Decide a formula, from its outermost quantifier on."""
     checks = [_Check.of(clause, index) for index, clause in enumerate(formula.clauses)]
-    return _decide(formula.prefix, checks, {}, write)
+    values = dict.fromkeys(sorted(variable for _, variable in formula.prefix), False)  # evaluated in numeric order
+    return _decide(formula.prefix, checks, values, write)
 
 
 class _Check(NamedTuple):
@@ -45,7 +45,8 @@ def _decide(prefix: tuple[Bound, ...], checks: list[_Check], values: dict[int, b
         write("Question:", "prefix_from", quantifier, str(variable))
         for value in (False, True):
             write("Try", str(variable), "=", TRUTH[value])
-            holds = _decide(rest, checks, values | {variable: value}, write)
+            values[variable] = value
+            holds = _decide(rest, checks, values, write)
             if holds == (quantifier == EXISTS):
                 break
         write.answer("Answer:", TRUTH[holds])
@@ -56,7 +57,7 @@ def _evaluate(checks: list[_Check], values: dict[int, bool], write: TraceWriter)
     """Check clause after clause under an assignment, up to the first false one."""
     with write.call():
         write("Question:", "evaluate")
-        write.extend(chain.from_iterable((str(variable), "=", TRUTH[values[variable]]) for variable in sorted(values)))
+        write.extend([word for variable, value in values.items() for word in (str(variable), "=", TRUTH[value])])
         holds = _check_all(checks, values, write)
         write.answer("Answer:", TRUTH[holds])
     return holds

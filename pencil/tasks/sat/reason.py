@@ -79,7 +79,7 @@ def first_unit(clauses: Clauses) -> int | None:
 
 def smallest_variable(clauses: Clauses) -> int:
     """The smallest variable that occurs."""
-    return min([abs(literal) for clause in clauses for literal in clause])
+    return min(map(abs, chain.from_iterable(clauses)))
 
 
 def conjunction_words(clauses: Clauses) -> Iterable[str]:
