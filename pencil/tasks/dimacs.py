@@ -89,16 +89,17 @@ def _read_quantifiers(line: Line, variables: int) -> QuantifierLine:
 def _read_clauses(lines: Iterable[Line], variables: int, last_line: int) -> Iterator[Clause]:
     """The clauses, each up to its 0; they may span lines."""
     literals: list[int] = []
+    finished = 0
     for number, words in lines:
         for word in words:
             if word == "0":
                 yield tuple(literals)
                 literals = []
+                finished += 1
             else:
                 literals.append(_read_literal(number, word, variables, smallest=-variables))
     if literals:
-        unfinished = " ".join(map(str, literals))
-        raise ParseError(f"line {last_line}", "<the end of the file>", f"0 after the unfinished clause {unfinished}")
+        raise ParseError(f"line {last_line}", "<the end of the file>", f"a 0 that ends clause {finished + 1}")
 
 
 def _read_literal(line: int, word: str, variables: int, smallest: int) -> int:

@@ -11,7 +11,6 @@ A literal is a signed number: 3 is the variable 3, and -3 is `¬ 3`. A clause is
 import re
 from collections.abc import Iterable, Sequence
 from functools import cache
-from itertools import chain
 
 from pencil.errors import ParseError
 from pencil.tokens import END, PROMPT_END, RETURN, START
@@ -23,12 +22,7 @@ TRUTH = ("False", "True")
 LOGIC_WORDS = ("(", ")", "∨", "¬", "=", "Question:", "Answer:", "Try", *TRUTH)
 """Words that every task on formulas uses."""
 MAX_VARIABLES = 250
-"""The most variables that a parsed formula may have, as many as its trace may be calls deep: Python's stack has an end."""
-
-
-def variable_words(count: int) -> tuple[str, ...]:
-    """The variables from 1 on."""
-    return tuple(map(str, range(1, count + 1)))
+"""The most variables of a parsed formula: its trace may be that many calls deep, and Python's stack has an end."""
 
 
 def literal_words(literal: int) -> tuple[str, ...]:
@@ -42,11 +36,6 @@ def clause_words(clause: Clause) -> tuple[str, ...]:
     for index, literal in enumerate(clause):
         words += ("∨", *literal_words(literal)) if index else literal_words(literal)
     return (*words, ")")
-
-
-def largest_variable(clauses: Iterable[Clause]) -> int:
-    """The largest variable that occurs, or 0."""
-    return max(map(abs, chain.from_iterable(clauses)), default=0)
 
 
 def stated_answer(response: Sequence[str]) -> str | None:
@@ -102,8 +91,7 @@ class Cursor:
 
     def at_end(self) -> bool:
         """Whether nothing is left but the mark that ends a prompt."""
-        left = self._words[self._next :]
-        return not left or left == [PROMPT_END]
+        return self._words[self._next : self._next + 2] in ([], [PROMPT_END])
 
     def error(self, expected: str) -> ParseError:
         """What to raise when the next word is not what was expected."""
@@ -138,7 +126,7 @@ def literal_table(literal: int, variables: int) -> int:
     """
     everywhere = (1 << (1 << variables)) - 1
     half = 1 << (abs(literal) - 1)
-    # blocks of `half` zeros; 2^(2 half) - 1 divides 2^(2^variables) - 1, and the quotient repeats one block
+    # false in the first half of every 2 * half bits: the quotient has a one where each such stretch starts
     negative = everywhere // ((1 << 2 * half) - 1) * ((1 << half) - 1)
     return negative if literal < 0 else everywhere ^ negative
 

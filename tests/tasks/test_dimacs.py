@@ -45,7 +45,7 @@ def test_an_empty_clause_and_no_clause_are_written_and_read() -> None:
         ("p cnf 3 1\n1 x 0", "line 2: found 'x', expected a literal such as -3, or 0 at the end"),
         ("p cnf 3 1\n1 -4 0", "line 2: found '-4', expected a literal from -3 to 3, as the header says"),
         ("p cnf 3 1\n1 -0 0", "line 2: found '-0', expected a literal from -3 to 3, as the header says"),
-        ("p cnf 3 2\n1 0\n3 -1", "line 3: found the end of the file, expected 0 after the unfinished clause 3 -1"),
+        ("p cnf 3 2\n1 0\n3 -1", "line 3: found the end of the file, expected a 0 that ends clause 2"),
         ("p cnf 3 2\n1 0", "line 1: found 'p cnf 3 2', expected p cnf 3 1, the count of the clauses that follow"),
         ("p cnf 1 1\n1 0 1 0", "line 1: found 'p cnf 1 1', expected p cnf 1 2, the count of the clauses that follow"),
         ("p cnf 1 1\n\x00\x01", "line 2: found '\\x00\\x01', expected a literal such as -3, or 0 at the end"),

@@ -1,8 +1,13 @@
 from itertools import product
+from random import Random
+from typing import Any
 
 import pytest
 
+from pencil.tasks.base import Task
 from pencil.tasks.logic import clause_words, literal_table, stated_answer, truth_table
+from pencil.tasks.qbf import Qbf
+from pencil.tasks.sat import Sat
 
 
 @pytest.mark.parametrize("literal", [1, -1, 2, -2, 3, -3])
@@ -37,3 +42,15 @@ def test_an_empty_clause_has_words() -> None:
 )
 def test_the_answer_that_a_response_states(response: str, answer: str | None) -> None:
     assert stated_answer(response.split()) == answer
+
+
+@pytest.mark.parametrize("task", [Sat(6), Qbf(6)])
+def test_every_word_is_in_the_vocabulary_and_every_call_returns(task: Task[Any]) -> None:
+    rng = Random(0)
+    for _ in range(20):
+        trace = task.trace(task.sample(rng))
+        task.vocab.encode([*trace.prompt, *trace.generated])
+        stats = trace.stats()
+        assert stats.unmatched == 0
+        assert stats.reductions == trace.generated.count("[CALL]")
+        assert task.answer(trace.final) == task.answer(trace.generated) in ("True", "False")

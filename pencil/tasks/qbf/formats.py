@@ -88,5 +88,4 @@ def to_qdimacs(formula: QuantifiedFormula) -> str:
         " ".join((_LETTER_OF[quantifier], *(str(variable) for _, variable in block), "0"))
         for quantifier, block in groupby(formula.prefix, key=lambda bound: bound.quantifier)
     ]
-    variables = max((variable for _, variable in formula.prefix), default=0)
-    return write_dimacs(formula.clauses, variables, blocks)
+    return write_dimacs(formula.clauses, formula.variables, blocks)

@@ -1,7 +1,7 @@
 """Random quantified formulas with both labels equally likely.
 
 Uniform formulas are almost always false. So every instance starts as a valid formula, in which each existential
-variable is tied by an equivalence to universal ones before it, and other clauses follow from these or from nothing.
+variable is tied by an equivalence to universal ones before it; tautologies and other clauses that keep it valid follow.
 Then one literal changes, for either label: that keeps the formula valid or makes it invalid, as a fair coin asked.
 """
 
@@ -33,8 +33,7 @@ def sample(variables: int, rng: Random) -> QuantifiedFormula:
 
 def is_valid(formula: QuantifiedFormula) -> bool:
     """The exact truth value, by elimination of the quantifiers from the truth table, innermost first."""
-    variables = max((variable for _, variable in formula.prefix), default=0)
-    return _holds(formula.prefix, truth_table(formula.clauses, variables))
+    return _holds(formula.prefix, truth_table(formula.clauses, formula.variables))
 
 
 def _holds(prefix: Prefix, table: int) -> bool:

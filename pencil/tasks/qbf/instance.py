@@ -25,6 +25,11 @@ class QuantifiedFormula:
     prefix: tuple[Bound, ...]
     clauses: tuple[Clause, ...]
 
+    @property
+    def variables(self) -> int:
+        """The largest variable that is bound, or 0."""
+        return max((variable for _, variable in self.prefix), default=0)
+
     def __post_init__(self) -> None:
         bound = {variable for _, variable in self.prefix}
         if len(bound) < len(self.prefix):

@@ -21,7 +21,7 @@ def sample(variables: int, rng: Random) -> Formula:
     label = rng.random() < 0.5
     while True:
         formula = random_formula(variables, rng)
-        if is_satisfiable(formula.clauses) == label:
+        if is_satisfiable(formula) == label:
             return formula
 
 
@@ -38,12 +38,10 @@ def _ordered_triples(variables: int) -> list[tuple[int, int, int]]:
     return list(permutations(range(1, variables + 1), 3))
 
 
-def is_satisfiable(clauses: Clauses) -> bool:
+def is_satisfiable(formula: Formula) -> bool:
     """Whether some assignment makes every clause true."""
-    variables = Formula(clauses).variables
-    if variables <= _TABLE_VARIABLES:
-        return truth_table(clauses, variables) != 0
-    return _search(clauses)
+    variables = formula.variables
+    return truth_table(formula.clauses, variables) != 0 if variables <= _TABLE_VARIABLES else _search(formula.clauses)
 
 
 def _search(clauses: Clauses) -> bool:

@@ -1,8 +1,9 @@
 """A formula in conjunctive normal form."""
 
 from dataclasses import dataclass
+from itertools import chain
 
-from pencil.tasks.logic import Clause, largest_variable
+from pencil.tasks.logic import Clause
 
 
 @dataclass(frozen=True)
@@ -13,5 +14,5 @@ class Formula:
 
     @property
     def variables(self) -> int:
-        """The largest variable that occurs."""
-        return largest_variable(self.clauses)
+        """The largest variable that occurs, or 0."""
+        return max(map(abs, chain.from_iterable(self.clauses)), default=0)

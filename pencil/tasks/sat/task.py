@@ -4,7 +4,7 @@ from collections.abc import Sequence
 from random import Random
 
 from pencil.tasks.base import Task
-from pencil.tasks.logic import LOGIC_WORDS, stated_answer, variable_words
+from pencil.tasks.logic import LOGIC_WORDS, stated_answer
 from pencil.tasks.sat import formats, generate, reason
 from pencil.tasks.sat.instance import Formula
 from pencil.trace import TraceWriter
@@ -25,7 +25,7 @@ class Sat(Task[Formula]):
     @property
     def words(self) -> tuple[str, ...]:
         """Words of every size first, so that a word has the same id at any size."""
-        return (*LOGIC_WORDS, "∧", "Found", "Let", *variable_words(self.size))
+        return (*LOGIC_WORDS, "∧", "Found", "Let", *map(str, range(1, self.size + 1)))
 
     def sample(self, rng: Random) -> Formula:
         """A random formula at the paper's ratio."""

@@ -26,7 +26,7 @@ def test_the_same_seed_gives_the_same_bytes() -> None:
 @pytest.mark.parametrize("size", [3, 10])
 def test_labels_are_balanced(size: int) -> None:
     rng = Random(2)
-    satisfiable = sum(is_satisfiable(sample(size, rng).clauses) for _ in range(400))
+    satisfiable = sum(is_satisfiable(sample(size, rng)) for _ in range(400))
     assert 160 <= satisfiable <= 240  # four standard deviations
 
 
@@ -41,9 +41,9 @@ def test_each_variable_place_and_sign_is_equally_likely() -> None:
 def test_the_search_and_the_truth_table_agree(monkeypatch: pytest.MonkeyPatch) -> None:
     rng = Random(4)
     formulas = [random_formula(8, rng) for _ in range(100)]
-    by_table = [is_satisfiable(formula.clauses) for formula in formulas]
+    by_table = [is_satisfiable(formula) for formula in formulas]
     monkeypatch.setattr("pencil.tasks.sat.generate._TABLE_VARIABLES", 0)
-    assert [is_satisfiable(formula.clauses) for formula in formulas] == by_table
+    assert [is_satisfiable(formula) for formula in formulas] == by_table
     assert set(by_table) == {True, False}
 
 

@@ -102,15 +102,3 @@ def test_sampled_formulas_are_answered_as_cadical_does(size: int) -> None:
     for _ in range(40):
         formula = task.sample(rng)
         assert task.solve(formula) == str(satisfiable_by_cadical(formula))
-
-
-def test_a_trace_needs_no_word_outside_the_vocabulary_and_every_call_returns() -> None:
-    task, rng = Sat(6), Random(0)
-    for _ in range(20):
-        trace = task.trace(task.sample(rng))
-        task.vocab.encode([*trace.prompt, *trace.generated])
-        stats = trace.stats()
-        assert stats.unmatched == 0
-        assert stats.reductions == trace.generated.count("[CALL]")
-        assert trace.final[0] == "Answer:"
-        assert trace.final[-1] == END
