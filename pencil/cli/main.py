@@ -6,7 +6,7 @@ from collections.abc import Callable
 import typer
 
 from pencil import __version__
-from pencil.cli import data, demo, stats, trace
+from pencil.cli import data, demo, stats, tm, trace
 from pencil.errors import PencilError
 
 COMMANDS: dict[str, Callable[..., None]] = {
@@ -26,6 +26,7 @@ app = typer.Typer(
 )
 for name, function in COMMANDS.items():
     app.command(name)(function)
+app.add_typer(tm.app, name="tm")
 
 
 def _print_version(wanted: bool) -> None:

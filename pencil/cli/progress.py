@@ -17,8 +17,8 @@ class RateColumn(TextColumn):
 
 
 @contextmanager
-def progress_bar(what: str, total: int) -> Iterator[Callable[[int], None]]:
-    """Gives a function to call with the number of steps done so far."""
+def progress_bar(what: str, total: int | None) -> Iterator[Callable[[int], None]]:
+    """Gives a function to call with the number of steps done so far; a total of None is not known in advance."""
     columns = (
         TextColumn("{task.description}"),
         BarColumn(),
@@ -26,6 +26,7 @@ def progress_bar(what: str, total: int) -> Iterator[Callable[[int], None]]:
         RateColumn(""),
         TimeRemainingColumn(),
     )
-    with Progress(*columns, console=Console(stderr=True), transient=True) as bar:
+    console = Console(stderr=True)
+    with Progress(*columns, console=console, transient=True, disable=not console.is_terminal) as bar:
         task = bar.add_task(what, total=total)
         yield lambda done: bar.update(task, completed=done)

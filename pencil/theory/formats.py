@@ -81,10 +81,14 @@ class _Draft:
         try:
             machine = self._assemble()
         except MachineError as error:
-            problems += [(self.places.get(place, place), reason) for place, reason in error.problems]
+            known = [(place, reason) for place, reason in error.problems if place not in self._missing_headers()]
+            problems += [(self.places.get(place, place), reason) for place, reason in known]
         if problems:
             raise MachineError(self.name, sorted(problems, key=_line_number))
         return machine
+
+    def _missing_headers(self) -> list[str]:
+        return [header for header in ("symbols", "start") if header not in self.headers]
 
     def _header_problems(self) -> list[Problem]:
         single = [header for header in ("name", "blank", "start") if len(self.headers.get(header, [""])) != 1]
@@ -92,7 +96,7 @@ class _Draft:
         return [
             *((self.places[header], f"{header!r} takes exactly one word") for header in single),
             *((self.places["symbols"], f"{symbol!r} is reserved and cannot be a symbol") for symbol in reserved),
-            *(("the file", f"has no line {header!r}") for header in ("symbols", "start") if header not in self.headers),
+            *((header, "there is no such line") for header in self._missing_headers()),
         ]
 
     def _assemble(self) -> TuringMachine:
@@ -112,6 +116,17 @@ class _Draft:
             delta=complete(self.rules, running, (blank, *symbols), reject[0]) if reject and symbols else self.rules,
             about=" ".join(self.headers.get("about", ())),
         )
+
+
+def parse_word(machine: TuringMachine, text: str) -> list[str]:
+    """An input from text: symbols with spaces between them, or one letter each.
+
+    >>> parse_word(parse_notation("1RB1LB_1LA1RH"), "0110")
+    ['0', '1', '1', '0']
+    """
+    word = text.split() if " " in text or text in machine.symbols else list(text)
+    machine.check_word(word)
+    return word
 
 
 def _line_number(problem: Problem) -> int:

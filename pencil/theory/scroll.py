@@ -17,7 +17,7 @@ from itertools import repeat
 from typing import Literal, TypeVar
 
 from pencil.theory.machine import AutoregressiveMachine, StateFunction, embed, initial
-from pencil.theory.turing import Answer, Triple, TuringMachine, coded_rows, coded_word, wide_tape
+from pencil.theory.turing import Answer, Triple, TuringMachine, coded_rows, coded_word, wide_tape, written_codes
 from pencil.tokens import CALL, RETURN, SEP
 from pencil.trace import measure
 
@@ -104,7 +104,7 @@ def _summary_tokens(machine: TuringMachine) -> dict[str, dict[int, list[Triple]]
 
 def _summary(tokens: dict[int, list[Triple]], cells: list[int], low: int, high: int, head: int) -> list[Triple]:
     """The state: `embed` on a coded tape."""
-    codes = [*(cells[low:] if low else ()), *cells[: high + 1]]
+    codes = written_codes(cells, low, high)
     if head > high:
         return [tokens[1][code] for code in codes]
     rightward = [tokens[1][code] for code in codes[:-1]]

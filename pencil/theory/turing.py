@@ -204,14 +204,14 @@ class Simulation:
         return self.machine.answer(self.state)
 
     @property
-    def tape(self) -> tuple[str, ...]:
-        """The symbols from cell `low` to cell `high`."""
-        alphabet = self.machine.alphabet
-        return tuple(alphabet[self._cells[cell]] for cell in range(self.low, self.high + 1))
+    def codes(self) -> list[int]:
+        """The tape from cell `low` to cell `high`, each symbol as its place in the machine's alphabet."""
+        return written_codes(self._cells, self.low, self.high)
 
     def result(self) -> Run:
         """The computation so far."""
-        return Run(self.answer, self.steps, self.space, self.tape, self.head, self.state)
+        tape = tuple(self.machine.alphabet[code] for code in self.codes)
+        return Run(self.answer, self.steps, self.space, tape, self.head, self.state)
 
     def advance(self, steps: int = 1) -> None:
         """Take this many steps, or fewer where the machine halts."""
@@ -280,6 +280,11 @@ def wide_tape(cells: list[int], low: int, high: int, room: int) -> list[int]:
     right, left = cells[: high + 1], cells[low:] if low else []
     half = max(high + 1, -low) + room
     return [*right, *[0] * (2 * half - len(right) - len(left)), *left]
+
+
+def written_codes(cells: list[int], low: int, high: int) -> list[int]:
+    """The cells of such a tape from left to right."""
+    return [*(cells[low:] if low else ()), *cells[: high + 1]]
 
 
 def state_length(low: Any, high: Any, head: Any) -> Any:
