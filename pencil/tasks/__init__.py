@@ -4,8 +4,10 @@ from typing import Any
 
 from pencil.errors import PencilError
 from pencil.tasks.base import Format, Task
+from pencil.tasks.qbf import Qbf
+from pencil.tasks.sat import Sat
 
-TASKS: dict[str, type[Task[Any]]] = {}
+TASKS: dict[str, type[Task[Any]]] = {task.name: task for task in (Sat, Qbf)}
 
 
 def get_task(name: str, size: int | None = None) -> Task[Any]:

@@ -20,7 +20,7 @@ class Sat(Task[Formula]):
 
     name = "sat"
     sizes = range(3, 51)
-    default_size = 5
+    default_size = 4
 
     @property
     def words(self) -> tuple[str, ...]:
