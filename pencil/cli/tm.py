@@ -78,7 +78,7 @@ def run(
 
     chosen = find_machine(machine)
     symbols = parse_word(chosen, word)
-    with _ending_cleanly(), progress_bar(f"{chosen.name} with the {with_.value}", None) as done:
+    with _ending_cleanly(), progress_bar(f"{chosen.name}, {with_.value}", None) as done:
         sizes = _measure(chosen, symbols, with_, rule, max_steps, done)
     report = {
         "machine": chosen.name,
@@ -193,7 +193,7 @@ def show(
 
     chosen = find_machine(machine)
     symbols = parse_word(chosen, word)
-    with _ending_cleanly(), progress_bar(f"{chosen.name}", None) as done:
+    with _ending_cleanly(), progress_bar(chosen.name, None) as done:
         history = record_tape(chosen, symbols, rows or (1000 if out else 40), max_steps, done)
     if out:
         save_tape(history, out)

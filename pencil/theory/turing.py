@@ -85,13 +85,11 @@ class TuringMachine:
 
     def check_word(self, word: Sequence[str]) -> None:
         """Raise for an input that holds anything but symbols."""
-        problems = [
-            (f"symbol {place} of the input", f"found {symbol!r}, expected one of {' '.join(self.symbols)}")
-            for place, symbol in enumerate(word, 1)
-            if symbol not in self.symbols
-        ]
-        if problems:
-            raise MachineError(self.name, problems)
+        known = set(self.symbols)
+        for place, symbol in enumerate(word, 1):
+            if symbol not in known:
+                reason = f"found {symbol!r}, expected one of {' '.join(self.symbols)}"
+                raise MachineError(self.name, [(f"symbol {place} of the input", reason)])
 
 
 def complete(

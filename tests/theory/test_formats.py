@@ -1,6 +1,8 @@
 from random import Random
 
 import pytest
+from hypothesis import given
+from hypothesis import strategies as st
 
 from pencil.errors import MachineError
 from pencil.theory.formats import parse_machine, parse_notation, write_machine
@@ -88,6 +90,18 @@ def test_all_problems_come_with_their_lines() -> None:
 @pytest.mark.parametrize("text", ["", "symbols", "start", "blank", "reject no", "symbols a\nreject no\nblank"])
 def test_an_unfinished_file_is_an_error_not_a_crash(text: str) -> None:
     assert problems_of(text)
+
+
+WORDS = "name states symbols blank start accept reject -> = | a|b a b _ s t L R N //".split()
+
+
+@given(st.lists(st.lists(st.sampled_from(WORDS), max_size=7), max_size=6))
+def test_any_text_is_a_machine_or_a_list_of_problems(lines: list[list[str]]) -> None:
+    text = "\n".join(" ".join(words) for words in lines)
+    try:
+        parse_machine(text)
+    except MachineError as error:
+        assert error.problems
 
 
 def test_a_symbol_of_the_format_itself_is_reserved() -> None:
