@@ -46,14 +46,14 @@ HOUSES = {
 """Words for a house; which one is the middle or the last depends on the size."""
 VERBS = frozenset(
     "is are was lives live resides stands keeps keep has have owns own breeds breed raises raise rears rear"
-    " drinks drink sips prefers prefer likes like loves love enjoys smokes smoke belongs contains share shares"
+    " drinks drink sips prefers prefer likes like loves love enjoys smokes smoke belongs belong contains share shares"
     " kept owned bred raised reared drunk smoked painted".split()
 )
 FILLERS = frozenset(
     "the a an one who that which whose in to of on at as it its he she they his her their 's ' and with where there for"
     " house home side hand person people man men woman guy owner homeowner resident tenant inhabitant living residing"
     " keeping owning drinking smoking smoker drinker keeper breeder lover pet pets animal animals beverage cigar cigars"
-    " cigarette cigarettes brand tobacco color colour colored coloured"
+    " cigarette cigarettes brand tobacco color colour colored coloured favorite favourite"
     ' always also exactly just immediately directly immediate same , : ( ) " - –'.split()
 )
 SIDES = {"left": Relation.LEFT, "right": Relation.RIGHT}
@@ -69,7 +69,9 @@ REWRITES = [
         (r"\bhouse (?:number )?#?(\d+)", r"house#\1"),
         (r"\b(?:far|extreme) left\b|\bleft ?most\b", "first"),
         (r"\b(?:far|extreme) right\b|\bright ?most\b", "last"),
-        (r"\b(?:right )?next(?: ?door)?\b", "next"),
+        (r"\b(first|second|third|fourth|fifth|[1-5](?:st|nd|rd|th)) (house )?(?:on|from) the left\b", r"\1"),
+        (r"\bright in the (middle|cent)", r"in the \1"),
+        (r"\b(?:right )?next(?: ?door)?\b(?: to each other\b)?", "next"),
         (r"\bneighbou?r(?:s|ing)?\b|\badjacent\b|\bbeside\b|\blives by\b", "neighbor"),
         (r"\b(kept|owned|bred|raised|reared|drunk|smoked) by\b", r"\1"),
     )
@@ -79,6 +81,8 @@ REWRITES = [
 def read_clue(sentence: str, place: str = "clue") -> Clue:
     """The clue that a sentence states; the house of a position may be `middle` or `last`."""
     words = _known_words(sentence, place)
+    if not words:
+        raise ParseError(place, "<nothing>", "a sentence such as the Brit lives in the red house")
     values = [VALUES[word] for word in words if word in VALUES]
     houses = [HOUSES[word] for word in words if word in HOUSES]
     relation, swapped = _relation(words, sentence, place)
@@ -121,9 +125,10 @@ def _relation(words: list[str], sentence: str, place: str) -> tuple[Relation, bo
     sides = [index for index, word in enumerate(words) if word in SIDES]
     if len(sides) == 1:
         return SIDES[words[sides[0]]], _is_swapped(words, sides[0], sentence, place)
-    if not sides and BESIDE.intersection(words):
+    neighbors = sum(word in BESIDE for word in words)
+    if not sides and neighbors == 1:
         return Relation.NEXT, False
-    if not sides and ("same" in words or _has_main_verb(words)):
+    if not sides and not neighbors and ("same" in words or _has_main_verb(words)):
         return Relation.SAME, False
     raise ParseError(place, sentence, "one relation: next to, left of, right of, or a verb such as is, lives or keeps")
 

@@ -40,7 +40,8 @@ def parse(text: str) -> Puzzle:
 
     The size is the one that the text gives ("there are 5 houses"), else the smallest that has all values named.
     """
-    clues, stated_size = list[Clue](), None
+    clues: list[Clue] = []
+    stated_size = None
     for sentence in _sentences(text):
         if _is_question(sentence):
             continue
@@ -50,22 +51,25 @@ def parse(text: str) -> Puzzle:
             clues.append(read_clue(sentence, f"clue {len(clues) + 1}"))
     if not 0 < len(clues) <= MAX_CLUES:
         raise ParseError(
-            "puzzle", f"<{len(clues)} clues>", f"1 to {MAX_CLUES}, such as: the Brit lives in the red house"
+            "puzzle", f"<{len(clues)} clues>", f"1 to {MAX_CLUES}, such as the Brit lives in the red house"
         )
     size = stated_size or _smallest_size(clues)
     return Puzzle(size, tuple(_settle(clue, size, f"clue {number}") for number, clue in enumerate(clues, start=1)))
 
 
-def _sentences(text: str) -> list[str]:
-    """The sentences of the prompt, without special words, numbers, bullets and labels."""
-    prompt = text.split(START)[-1].split(PROMPT_END)[0]
-    pieces = (_LABEL.sub("", piece.strip()) for piece in re.findall(r"[^.;!?\n]+\??", prompt))
-    return [piece for piece in pieces if piece]
-
-
+_SENTENCE = re.compile(r"\s*(?:\d+\.)?[^.;!?\n]*\??")
 _LABEL = re.compile(
-    r"^(?:[-*•–]\s*)?(?:(?:(?:clue|hint|fact|constraint|rule)s?\s*#?\d*\s*:|\(?\d+(?:[):]|$))\s*)?", re.IGNORECASE
+    r"""(?:[-*•–]\s*)?  # a bullet
+    (?:\(?\d+[.):] | (?:clue|hint|constraint)\s*\#?\d+\s*: | (?:clues|hints):(?=.))?  # a number or a heading
+    \s*""",
+    re.IGNORECASE | re.VERBOSE,
 )
+
+
+def _sentences(text: str) -> list[str]:
+    """The sentences of the prompt, without special words, numbers and bullets."""
+    prompt = text.split(START)[-1].split(PROMPT_END)[0]
+    return [_LABEL.sub("", piece.strip(), count=1) for piece in _SENTENCE.findall(prompt) if piece.strip()]
 
 
 def _is_question(sentence: str) -> bool:
@@ -78,7 +82,7 @@ def _is_question(sentence: str) -> bool:
 
 
 _INTRODUCTION = re.compile(
-    r"\b(?:houses|owners|people|persons|each|different|certain|hints|clues|facts|riddle|puzzle|question)\b",
+    r"\b(?:houses|owners|people|persons|each|every|different|certain|hints|clues|facts|riddle|puzzle|question)\b",
     re.IGNORECASE,
 )
 
@@ -116,7 +120,5 @@ def _settle(clue: Clue, size: int, place: str) -> Clue:
     second = {"middle": house(size // 2), "last": house(size - 1)}.get(clue.second, clue.second)
     for name in (clue.first, second):
         if name not in _names(size):
-            raise ParseError(
-                place, name, f"a name from the puzzle with {size} houses: {', '.join(sorted(_names(size)))}"
-            )
+            raise ParseError(place, name, f"a value or a house that the puzzle with {size} houses has")
     return Clue(clue.first, clue.relation, second)

@@ -46,7 +46,7 @@ class Solver:
     def _link(self, clue: Clue) -> None:
         first = self._number[clue.first]
         if clue.relation is Relation.POSITION:
-            self._houses[first] &= sum(1 << at for at in range(self.size) if house(at) == clue.second)
+            self._houses[first] &= self._house_bit(clue.second)
         elif clue.relation is Relation.LEFT:
             self._links.append((self._number[clue.second], Relation.RIGHT, first))
         else:
@@ -54,12 +54,20 @@ class Solver:
 
     def _starts_that_break(self, clue: Clue) -> Iterator[list[int]]:
         """The first value in each house in turn, the second wherever the clue would not have it."""
-        first, second = self._number[clue.first], self._number[clue.second]
+        first = self._number[clue.first]
         for at in range(self.size):
             start = list(self._houses)
             start[first] &= 1 << at
-            start[second] &= ~sum(1 << at - offset for offset in OFFSETS[clue.relation] if at >= offset)
+            if clue.relation is Relation.POSITION:
+                start[first] &= ~self._house_bit(clue.second)
+            else:
+                start[self._number[clue.second]] &= ~sum(
+                    1 << at - offset for offset in OFFSETS[clue.relation] if at >= offset
+                )
             yield start
+
+    def _house_bit(self, word: str) -> int:
+        return sum(1 << at for at in range(self.size) if house(at) == word)
 
     def _search(self, houses: list[int]) -> Iterator[list[int]]:
         """Narrow, then try each house of the value that has the fewest left."""
