@@ -4,10 +4,11 @@ from typing import Any
 
 from pencil.errors import PencilError
 from pencil.tasks.base import Format, Task
+from pencil.tasks.einstein import Einstein
 from pencil.tasks.qbf import Qbf
 from pencil.tasks.sat import Sat
 
-TASKS: dict[str, type[Task[Any]]] = {task.name: task for task in (Sat, Qbf)}
+TASKS: dict[str, type[Task[Any]]] = {task.name: task for task in (Sat, Qbf, Einstein)}
 
 
 def get_task(name: str, size: int | None = None) -> Task[Any]:
