@@ -4,7 +4,7 @@ BIN := .venv/bin
 STAMP := .venv/.built
 BENCHMARKS := $(filter-out __init__ common,$(basename $(notdir $(wildcard benchmarks/*.py))))
 
-.PHONY: demo test test-all lint bench clean
+.PHONY: demo test test-all lint bench docs clean
 
 demo: $(STAMP)  ## watch a puzzle being reasoned out and erased
 	$(BIN)/pencil demo
@@ -22,6 +22,9 @@ lint: $(STAMP)
 
 bench: $(STAMP)  ## every benchmark, quickly; each prints a ratio
 	for name in $(BENCHMARKS); do $(BIN)/python -m benchmarks.$$name --quick || exit 1; done
+
+docs: $(STAMP)  ## the page of commands, from their --help
+	$(BIN)/python docs/make_cli.py
 
 clean:
 	rm -rf .venv .mypy_cache .pytest_cache .ruff_cache .hypothesis dist
