@@ -32,6 +32,14 @@ class MachineError(PencilError):
         super().__init__(f"{name}: " + "; ".join(f"{place}: {reason}" for place, reason in self.problems))
 
 
+class ConfigError(PencilError):
+    """A setting outside of its range, of a model or of generation."""
+
+
+class CheckpointError(PencilError):
+    """A checkpoint directory that is damaged, partial or not ours."""
+
+
 class ParseError(PencilError):
     """Text or a file that is not an instance of the task: the place, what was found and what was expected.
 

@@ -1,0 +1,195 @@
+"""Many rows at once, each thinking, reducing and going on at its own pace; the same events as the reference loop.
+
+A row's tokens are its own: what it draws follows from its seed and index, and no other row's tokens enter its logits.
+The logits themselves agree with the reference to the rounding of float32, because a product with another number of rows
+may add in another order; so greedy rows say exactly what the reference says, unless two tokens tie to about six digits.
+"""
+
+from collections import deque
+from collections.abc import Callable, Iterator, Sequence
+from copy import copy
+
+from pencil.errors import ConfigError
+from pencil.generate.events import Event, Reduced, Stopped
+from pencil.generate.limits import DEFAULT_LIMITS, Limits
+from pencil.generate.row import Row
+from pencil.generate.sample import GREEDY, Sampling, pick
+from pencil.model.protocol import Model
+from pencil.tokens import Marks
+
+PREFILL = 256
+"""A row reads at most this many tokens a step, so that a long prompt does not hold up the other rows."""
+
+Watch = Callable[[int, Event], None]
+"""Called with a row's number and each of its events."""
+
+
+class Engine:
+    """Runs a model under the rule.
+
+    `stream` follows one prompt, `run` answers many; a server builds on `submit`, `step` and `cancel`. Without marks
+    nothing is erased: that is a plain chain of thought.
+    """
+
+    def __init__(
+        self,
+        model: Model,
+        marks: Marks[int] | None,
+        *,
+        end: int | None = None,
+        rows: int = 32,
+        sampling: Sampling = GREEDY,
+        limits: Limits = DEFAULT_LIMITS,
+        scroll: bool = False,
+    ) -> None:
+        if rows < 1:
+            raise ConfigError(f"rows is {rows}; the engine needs room for at least 1")
+        self.model, self.marks, self.end, self.rows, self.scroll = model, marks, end, rows, scroll
+        self.sampling, self.limits = sampling, limits
+        self._clear()
+
+    def _clear(self) -> None:
+        self._decoder = self.model.decoder()
+        self._waiting: deque[_CachedRow] = deque()
+        self._live: dict[int, _CachedRow] = {}
+        self._next = 0
+
+    def stream(self, prompt: Sequence[int]) -> Iterator[Event]:
+        """The events of one prompt, as they happen."""
+        engine = self._fresh()
+        engine.submit(prompt)
+        while not engine.idle:
+            for _, event in engine.step():
+                yield event
+
+    def run(self, prompts: Sequence[Sequence[int]], progress: Watch | None = None) -> list[Stopped]:
+        """Every prompt to its end, in the order given; `progress` gets each prompt's index and events."""
+        engine = self._fresh()
+        for index, prompt in enumerate(prompts):
+            engine.submit(prompt, index=index)
+        done: dict[int, Stopped] = {}
+        while not engine.idle:
+            for index, event in engine.step():
+                if progress is not None:
+                    progress(index, event)
+                if isinstance(event, Stopped):
+                    done[index] = event
+        return [done[index] for index in range(len(prompts))]
+
+    def submit(
+        self,
+        prompt: Sequence[int],
+        *,
+        sampling: Sampling | None = None,
+        limits: Limits | None = None,
+        index: int = 0,
+    ) -> int:
+        """Add a row, which joins as soon as there is room; its number. Its draws follow from (seed, index)."""
+        number, self._next = self._next, self._next + 1
+        row = _CachedRow(
+            prompt,
+            self.marks,
+            self.end,
+            self.model.context,
+            sampling or self.sampling,
+            limits or self.limits,
+            index=index,
+            scroll=self.scroll,
+        )
+        row.number = number
+        self._waiting.append(row)
+        return number
+
+    def cancel(self, number: int) -> Stopped | None:
+        """End a row and free its place at once; None if it has ended before."""
+        if number in self._live:
+            row = self._live[number]
+            self._leave(row)
+            return row.stop("cancelled")
+        for row in self._waiting:
+            if row.number == number:
+                self._waiting.remove(row)
+                return row.stop("cancelled")
+        return None
+
+    @property
+    def idle(self) -> bool:
+        """Whether no row is live or waiting."""
+        return not (self._live or self._waiting)
+
+    def step(self) -> list[tuple[int, Event]]:
+        """Every live row reads what it has not read yet and says one token; rows that wait join where there is room."""
+        events = self._join()
+        rows = list(self._live.values())
+        if not rows:
+            return events
+        logits = self._decoder.feed([row.number for row in rows], [self._unread(row) for row in rows])  # (rows, V)
+        ready = [place for place, row in enumerate(rows) if row.caught_up]
+        if len(ready) < len(rows):
+            logits, rows = logits[ready], [rows[place] for place in ready]
+        for row, token in zip(rows, pick(logits, [row.sampler for row in rows]), strict=True):
+            events.extend((row.number, event) for event in self._take(row, token))
+        return events
+
+    def _take(self, row: "_CachedRow", token: int) -> list[Event]:
+        """A row says a token; the cache forgets what the rule erased."""
+        events = row.take(token)
+        if row.stopped is not None:
+            self._leave(row)
+        elif len(events) > 1 and isinstance(events[1], Reduced):
+            self._rewind(row, max(0, events[1].reduction.kept - row.origin))
+        return events
+
+    def _unread(self, row: "_CachedRow") -> list[int]:
+        """The next tokens for a row to read; always one at least, for the logits after the last token.
+
+        After a reduction that is A, at its new place. After one without an answer, it is the last token of C again.
+        """
+        if row.origin != row.first:  # the window has moved, and with it the position of every token
+            row.origin = row.first
+            self._rewind(row, 0)
+        visible = len(row.context) - row.origin
+        self._rewind(row, visible - 1)
+        start = row.origin + row.read
+        tokens = row.context[start : start + PREFILL]
+        row.read += len(tokens)
+        return tokens
+
+    def _rewind(self, row: "_CachedRow", length: int) -> None:
+        if length < row.read:
+            self._decoder.rewind(row.number, length)
+            row.read = length
+
+    def _join(self) -> list[tuple[int, Event]]:
+        events: list[tuple[int, Event]] = []
+        while self._waiting and len(self._live) < self.rows:
+            row = self._waiting.popleft()
+            events.extend((row.number, event) for event in row.open())
+            if row.stopped is None:
+                self._live[row.number] = row
+        return events
+
+    def _leave(self, row: "_CachedRow") -> None:
+        del self._live[row.number]
+        self._decoder.drop(row.number)
+
+    def _fresh(self) -> "Engine":
+        """This engine without rows, for one call of its own, so that streams and runs never mix."""
+        engine = copy(self)
+        engine._clear()
+        return engine
+
+
+class _CachedRow(Row):
+    """A row, and how much of it the decoder holds."""
+
+    number = 0
+    origin = 0
+    """Which token of the sequence stands at position 0: beyond the window, not the first."""
+    read = 0
+    """How many tokens from there on the decoder has read."""
+
+    @property
+    def caught_up(self) -> bool:
+        """Whether the last token has been read."""
+        return self.origin + self.read == len(self.context)

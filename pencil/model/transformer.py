@@ -1,0 +1,163 @@
+"""The paper's model: a decoder with rotary positions, pre-LayerNorm and tied embeddings.
+
+Shapes in comments: B sequences, T tokens, D model width, H heads of width E = D / H, V words. Where a comment says
+(..., D), any shape of tokens will do: (B, T) in training, or a flat (N,) when rows of unequal length are fed at once.
+
+The model does not know which tokens may see which. Its caller says so with `attend(layer, q, k, v)`, which gets
+queries, keys and values (..., H, E), already rotated to their positions, and returns the mixed values (..., H, E).
+Plain causal attention is the default; a cache (`pencil/model/decode.py`) or packed training brings its own.
+"""
+
+from collections.abc import Callable
+from dataclasses import dataclass
+from typing import TYPE_CHECKING
+
+import torch
+from torch import Tensor, nn
+from torch.nn import functional as F
+
+from pencil.errors import ConfigError
+from pencil.model.linear import Linear
+
+if TYPE_CHECKING:
+    from pencil.model.decode import CachedDecoder
+
+Attend = Callable[[int, Tensor, Tensor, Tensor], Tensor]
+"""(layer, q, k, v), each of q, k, v (..., H, E) -> mixed values (..., H, E)."""
+
+
+@dataclass(frozen=True)
+class ModelConfig:
+    """The sizes of a transformer."""
+
+    vocab_size: int
+    n_layers: int
+    d_model: int
+    n_heads: int
+    context: int = 2048
+    """The longest sequence it reads; the paper's window."""
+    rope_base: float = 10_000.0
+    """The slowest rotary pair turns once in about 2 pi times this many tokens."""
+
+    def __post_init__(self) -> None:
+        for name in ("vocab_size", "n_layers", "d_model", "n_heads", "context"):
+            value = getattr(self, name)
+            if not isinstance(value, int) or isinstance(value, bool) or value < 1:
+                raise ConfigError(f"{name} is {value!r}; a model needs a whole number of at least 1")
+        if self.d_model % (2 * self.n_heads):
+            raise ConfigError(
+                f"d_model {self.d_model} does not split into {self.n_heads} heads of even width;"
+                f" try {2 * self.n_heads * max(1, self.d_model // (2 * self.n_heads))}"
+            )
+        if not isinstance(self.rope_base, int | float) or not self.rope_base > 1:
+            raise ConfigError(f"rope_base is {self.rope_base!r}; rotary positions need a number above 1")
+
+    @property
+    def head_width(self) -> int:
+        """E, the width of one head."""
+        return self.d_model // self.n_heads
+
+
+class Transformer(nn.Module):
+    """Tokens in, logits of the next token out."""
+
+    cos: Tensor
+    sin: Tensor
+
+    def __init__(self, config: ModelConfig, seed: int = 0) -> None:
+        super().__init__()
+        self.config = config
+        self.embedding = nn.Embedding(config.vocab_size, config.d_model)  # also the output layer: tied
+        self.blocks = nn.ModuleList(Block(config, layer) for layer in range(config.n_layers))
+        self.norm = nn.LayerNorm(config.d_model, bias=False)
+        cos, sin = rotations(config)
+        self.register_buffer("cos", cos, persistent=False)
+        self.register_buffer("sin", sin, persistent=False)
+        self._initialise(torch.Generator().manual_seed(seed))
+
+    def forward(self, tokens: Tensor, positions: Tensor | None = None, attend: Attend | None = None) -> Tensor:
+        """(..., T) tokens -> (..., T, V) logits; positions count from 0 along T unless given."""
+        return self.logits(self.hidden(tokens, positions, attend))
+
+    def hidden(self, tokens: Tensor, positions: Tensor | None = None, attend: Attend | None = None) -> Tensor:
+        """(..., T) -> (..., T, D): all but the output layer, for a caller that needs the logits of few tokens."""
+        if positions is None:
+            positions = torch.arange(tokens.shape[-1], device=tokens.device)
+        cos, sin = self.cos[positions], self.sin[positions]  # (..., 1, 1, E), broadcast over q and k, and over heads
+        x = self.embedding(tokens)  # (..., D)
+        for block in self.blocks:
+            x = block(x, cos, sin, attend or causal)
+        return self.norm(x)  # type: ignore[no-any-return]
+
+    def logits(self, hidden: Tensor) -> Tensor:
+        """(..., D) -> (..., V)."""
+        return F.linear(hidden, self.embedding.weight)
+
+    def decoder(self) -> "CachedDecoder":
+        """An empty cache that decodes with these weights."""
+        from pencil.model.decode import CachedDecoder  # which needs this module
+
+        return CachedDecoder(self)
+
+    @property
+    def context(self) -> int:
+        """The longest sequence it reads."""
+        return self.config.context
+
+    @property
+    def parameter_count(self) -> int:
+        """How many numbers are learned; the tied embedding counts once."""
+        return sum(parameter.numel() for parameter in self.parameters())
+
+    @torch.no_grad()
+    def _initialise(self, generator: torch.Generator) -> None:
+        """GPT-2's start: normal with deviation 0.02, smaller where a layer adds to the residual stream."""
+        residual = 0.02 / (2 * self.config.n_layers) ** 0.5
+        for name, parameter in self.named_parameters():
+            if parameter.ndim == 2:
+                deviation = residual if name.endswith(("out.weight", "down.weight")) else 0.02
+                parameter.normal_(0.0, deviation, generator=generator)
+
+
+class Block(nn.Module):
+    """One layer: attention, then the MLP, each added to the residual stream."""
+
+    def __init__(self, config: ModelConfig, layer: int) -> None:
+        super().__init__()
+        width = config.d_model
+        self.layer = layer
+        self.heads = (config.n_heads, config.head_width)
+        self.attention_norm = nn.LayerNorm(width, bias=False)
+        self.qkv = Linear(width, 3 * width)
+        self.out = Linear(width, width)
+        self.mlp_norm = nn.LayerNorm(width, bias=False)
+        self.up = Linear(width, 4 * width)
+        self.down = Linear(4 * width, width)
+
+    def forward(self, x: Tensor, cos: Tensor, sin: Tensor, attend: Attend) -> Tensor:
+        """(..., D) -> (..., D)."""
+        qkv = self.qkv(self.attention_norm(x)).unflatten(-1, (3, *self.heads))  # (..., 3, H, E)
+        q, k = rotate(qkv[..., :2, :, :], cos, sin).unbind(-3)  # each (..., H, E)
+        mixed = attend(self.layer, q, k, qkv[..., 2, :, :])  # (..., H, E)
+        x = x + self.out(mixed.flatten(-2))
+        return x + self.down(F.gelu(self.up(self.mlp_norm(x))))  # type: ignore[no-any-return]
+
+
+def causal(layer: int, q: Tensor, k: Tensor, v: Tensor) -> Tensor:
+    """Each token sees itself and those before it; (B, T, H, E) each."""
+    q, k, v = (tensor.transpose(-3, -2) for tensor in (q, k, v))  # (B, H, T, E)
+    return F.scaled_dot_product_attention(q, k, v, is_causal=True).transpose(-3, -2)
+
+
+def rotations(config: ModelConfig) -> tuple[Tensor, Tensor]:
+    """The rotary cosines and sines of every position, (context, 1, 1, E) each, the sine's first half negated."""
+    exponents = torch.arange(0, config.head_width, 2).float() / config.head_width
+    frequencies = 1.0 / config.rope_base**exponents  # (E/2,)
+    angles = torch.outer(torch.arange(config.context).float(), frequencies)[:, None, None]
+    cos, sin = angles.cos(), angles.sin()
+    return torch.cat((cos, cos), -1), torch.cat((-sin, sin), -1)
+
+
+def rotate(x: Tensor, cos: Tensor, sin: Tensor) -> Tensor:
+    """Turn the pairs (x[i], x[i + E/2]) of each head by the angle of its position."""
+    return torch.addcmul(x * cos, x.roll(x.shape[-1] // 2, -1), sin)
