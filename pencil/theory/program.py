@@ -56,7 +56,7 @@ def turing_program(machine: TuringMachine, rule: RuleName = "scroll") -> Program
 
 def _features(machine: TuringMachine, words: Sequence[Token]) -> dict[str, Expr]:
     """What a token says; the opening mark says the start state, an empty cell and no move, other marks nothing."""
-    says = {word: word for word in words if isinstance(word, Triple)}
+    says: dict[Token, Triple] = {word: word for word in words if isinstance(word, Triple)}
     says |= {words[-1]: Triple(machine.start, machine.blank, 0)}
     no_state, no_symbol = [0] * len(machine.states), [0] * len(machine.alphabet)
     return {
@@ -71,7 +71,7 @@ def _row(element: str, elements: Sequence[str]) -> list[int]:
 
 
 def _phases(opening: Token) -> dict[str, Expr]:
-    """Which tokens are steps (T) and which are the summary (T'); `[SEP]` is in neither, the opening mark not counted."""
+    """Which tokens are steps (T), which the summary (T'), and how many; the opening mark is not counted."""
     is_sep, is_open = token({SEP: 1}, 0), token({opening: 1}, 0)
     exist_sep = seq_or(is_sep)
     sim_phase = ~exist_sep

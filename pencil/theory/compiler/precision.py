@@ -62,7 +62,7 @@ class _Analysis:
     def _slot(self, slot: Feature | Place | Read | Sum) -> Bound:
         if isinstance(slot, Feature):
             rows = (1,) if slot.rows is None else slot.rows
-            return Bound(float(max(map(abs, rows))), 0.0, all(isinstance(row, int) for row in rows))
+            return Bound(max(abs(float(row)) for row in rows), 0.0, all(isinstance(row, int) for row in rows))
         if isinstance(slot, Place):
             return Bound(float(self.length), 0.0, True)
         if isinstance(slot, Read):
