@@ -35,6 +35,8 @@ CATEGORIES = (
     ),
     Category("Pet", "the one who keeps {}", ("Dogs", "Birds", "Fish", "Cats", "Horses")),
 )
+NATIONALITIES = CATEGORIES[1].values
+"""Who may own the Fish; a smaller puzzle has the first of them."""
 
 
 def categories(size: int) -> tuple[Category, ...]:
@@ -75,7 +77,7 @@ class Clue:
     def holds(self, house_of: Mapping[str, int]) -> bool:
         """Whether the clue is true when each value stands in its house."""
         if self.relation is Relation.POSITION:
-            return house(house_of[self.first]) == self.second
+            return house_of[self.first] == house_index(self.second)
         return house_of[self.first] - house_of[self.second] in OFFSETS[self.relation]
 
 
@@ -94,6 +96,11 @@ def house(index: int) -> str:
     'House#1'
     """
     return f"House#{index + 1}"
+
+
+def house_index(word: str) -> int:
+    """The inverse of `house`."""
+    return int(word.removeprefix("House#")) - 1
 
 
 def constraint(index: int) -> str:

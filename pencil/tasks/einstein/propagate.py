@@ -1,8 +1,8 @@
 """Applying one clue: what it rules out, and the lines that say so (paper, appendix on Einstein's puzzle)."""
 
-from collections.abc import Callable, Collection
+from collections.abc import Callable, Collection, Iterator
 
-from pencil.tasks.einstein.instance import OFFSETS, Clue, Relation, house
+from pencil.tasks.einstein.instance import OFFSETS, Clue, Relation, house, house_index
 from pencil.tasks.einstein.state import State
 
 Say = Callable[[str], None]
@@ -66,14 +66,14 @@ def _same(clue: Clue, state: State, say: Say) -> None:
     for value, anchor in ((first, second), (second, first)):
         pin = state.pinned(anchor)
         if pin is not None:
-            removing = f"Since {anchor} is pinned to {house(pin)} , removing {value} from"
-            _bring(
-                value, [pin], state, say, f"{removing} {{}}", f"Placing {value} in {{}} since {anchor} is in this house"
-            )
+            for placed, where in _confine(value, [pin], state):
+                placing = f"Placing {value} in {where} since {anchor} is in this house"
+                say(placing if placed else f"Since {anchor} is pinned to {house(pin)} , removing {value} from {where}")
     for at in range(state.layout.size):
         if state.can_hold(first, at) != state.can_hold(second, at):
             state.remove(first, at)
             state.remove(second, at)
+            # the paper names the values in this order, whichever of them was still possible
             say(f"{house(at)} can't hold {first} since it can't hold {second}")
 
 
@@ -87,15 +87,15 @@ def _one_side(clue: Clue, state: State, say: Say) -> None:
     _leave_end(second, first, opposite, state, say, because="" if side is Relation.RIGHT else f" because {second}")
     pin = state.pinned(second)
     if pin is not None:
-        removing = f"Since {second} is pinned to {house(pin)} , removing {first} from {{}}"
-        because = f"because {first} must be {side.lower()} of {house(pin)}"
-        placing = f"Placing {first} in {{}} because {second} is pinned to {house(pin)}"
-        _bring(first, [pin + step], state, say, f"{removing} {because}", placing)
+        for placed, where in _confine(first, [pin + step], state):
+            placing = f"Placing {first} in {where} because {second} is pinned to {house(pin)}"
+            removing = f"Since {second} is pinned to {house(pin)} , removing {first} from {where}"
+            say(placing if placed else f"{removing} because {first} must be {side.lower()} of {house(pin)}")
     pin = state.pinned(first)
     if pin is not None:
-        removing = f"{second} must be exactly one house to the {opposite} , removing from {{}}"
-        placing = f"Placing {second} in {{}} because {first} is pinned to {house(pin)}"
-        _bring(second, [pin - step], state, say, removing, placing)
+        for placed, where in _confine(second, [pin - step], state):
+            placing = f"Placing {second} in {where} because {first} is pinned to {house(pin)}"
+            say(placing if placed else f"{second} must be exactly one house to the {opposite} , removing from {where}")
 
 
 def _leave_end(value: str, other: str, side: Relation, state: State, say: Say, because: str) -> None:
@@ -103,9 +103,8 @@ def _leave_end(value: str, other: str, side: Relation, state: State, say: Say, b
     end, name = (0, "leftmost") if side is Relation.RIGHT else (state.layout.size - 1, "rightmost")
     if state.can_hold(value, end):
         state.remove(value, end)
-        say(
-            f"Removing {value} from {house(end)}{because} can't be in the {name} house if it's to the {side} of {other}"
-        )
+        reason = f"{because} can't be in the {name} house if it's to the {side} of {other}"
+        say(f"Removing {value} from {house(end)}{reason}")
 
 
 def _next(clue: Clue, state: State, say: Say) -> None:
@@ -113,24 +112,17 @@ def _next(clue: Clue, state: State, say: Say) -> None:
     for value, anchor in ((clue.first, clue.second), (clue.second, clue.first)):
         pin = state.pinned(anchor)
         if pin is not None:
-            removing = f"Since {anchor} is pinned to {house(pin)} , removing {value} from {{}}"
-            because = f"because {value} must be next to {house(pin)}"
-            placing = f"Placing {value} in {{}} because {anchor} is pinned to {house(pin)}"
-            _bring(value, [pin - 1, pin + 1], state, say, f"{removing} {because}", placing)
+            for placed, where in _confine(value, [pin - 1, pin + 1], state):
+                placing = f"Placing {value} in {where} because {anchor} is pinned to {house(pin)}"
+                removing = f"Since {anchor} is pinned to {house(pin)} , removing {value} from {where}"
+                say(placing if placed else f"{removing} because {value} must be next to {house(pin)}")
 
 
 def _position(clue: Clue, state: State, say: Say) -> None:
-    say(f"{clue.first} must be in {clue.second}")
     because = f"because {clue.first} must be in {clue.second}"
-    target = next(at for at in range(state.layout.size) if house(at) == clue.second)
-    _bring(
-        clue.first,
-        [target],
-        state,
-        say,
-        f"Removing {clue.first} from {{}} {because}",
-        f"Placing {clue.first} in {{}} {because}",
-    )
+    say(f"{clue.first} must be in {clue.second}")
+    for placed, where in _confine(clue.first, [house_index(clue.second)], state):
+        say(f"Placing {clue.first} in {where} {because}" if placed else f"Removing {clue.first} from {where} {because}")
 
 
 _HANDLERS: dict[Relation, Callable[[Clue, State, Say], None]] = {
@@ -142,16 +134,20 @@ _HANDLERS: dict[Relation, Callable[[Clue, State, Say], None]] = {
 }
 
 
-def _bring(value: str, targets: Collection[int], state: State, say: Say, removing: str, placing: str) -> None:
-    """Keep a value in the target houses only; if just one of them can hold it, it goes there."""
-    holders = [at for at in targets if 0 <= at < state.layout.size and state.can_hold(value, at)]
-    for at in range(state.layout.size):
+def _confine(value: str, targets: Collection[int], state: State) -> Iterator[tuple[bool, str]]:
+    """Keep a value in the target houses only; if just one of them can hold it, it goes there.
+
+    Yields, house by house, whether it was placed there or removed.
+    """
+    houses = range(state.layout.size)
+    holders = [at for at in targets if at in houses and state.can_hold(value, at)]
+    for at in houses:
         if at not in targets and state.can_hold(value, at):
             state.remove(value, at)
-            say(removing.format(house(at)))
+            yield False, house(at)
         elif holders == [at] and state.has_several(value, at):
             state.put(value, at)
-            say(placing.format(house(at)))
+            yield True, house(at)
 
 
 def _changes(before: State, after: State) -> list[str]:

@@ -2,7 +2,7 @@
 
 from contextlib import nullcontext
 
-from pencil.tasks.einstein.instance import Puzzle, constraint, house
+from pencil.tasks.einstein.instance import NATIONALITIES, Puzzle, constraint, house
 from pencil.tasks.einstein.propagate import apply_clue, is_satisfied
 from pencil.tasks.einstein.state import Layout, State
 from pencil.tokens import split
@@ -27,7 +27,7 @@ class Reasoner:
             return
         at = solution.pinned("Fish")
         assert at is not None
-        owner = next(value for value in self.layout.categories[1].values if solution.pinned(value) == at)
+        owner = next(value for value in NATIONALITIES[: self.layout.size] if solution.pinned(value) == at)
         self.write("\n", *split(f"=> {house(at)} owns the Fish\n => the {owner} owns the Fish"))
 
     def _say(self, line: str) -> None:
@@ -40,7 +40,7 @@ class Reasoner:
             self._list_state("Possible Assignments", state, unsatisfied)
             self.write("\n")
             solution = self._search(state, unsatisfied)
-            self.write.answer(*(NO_SOLUTION if solution is None else ("Solution", *solution.lines()[:-1])))
+            self.write.answer(*(NO_SOLUTION if solution is None else ("Solution", *solution.words()[:-1])))
         return solution
 
     def _search(self, state: State, unsatisfied: list[int]) -> State | None:
@@ -107,5 +107,5 @@ class Reasoner:
     def _list_state(self, title: str, state: State, unsatisfied: list[int]) -> None:
         """All houses and the clues not yet satisfied, without a newline at the end."""
         self._say(f"====== {title} ======")
-        self.write.extend(state.lines())
+        self.write.extend(state.words())
         self.write("Unsatisfied", "constraints", "are", *map(constraint, unsatisfied))

@@ -12,7 +12,7 @@ Here each value has the set of houses where it may stand, as bits: the other way
 
 from collections.abc import Iterable, Iterator
 
-from pencil.tasks.einstein.instance import OFFSETS, Clue, Relation, categories, house
+from pencil.tasks.einstein.instance import OFFSETS, Clue, Relation, categories, house_index
 
 Solution = dict[str, int]
 """Value to the index of its house."""
@@ -46,7 +46,7 @@ class Solver:
     def _link(self, clue: Clue) -> None:
         first = self._number[clue.first]
         if clue.relation is Relation.POSITION:
-            self._houses[first] &= self._house_bit(clue.second)
+            self._houses[first] &= 1 << house_index(clue.second)
         elif clue.relation is Relation.LEFT:
             self._links.append((self._number[clue.second], Relation.RIGHT, first))
         else:
@@ -59,15 +59,12 @@ class Solver:
             start = list(self._houses)
             start[first] &= 1 << at
             if clue.relation is Relation.POSITION:
-                start[first] &= ~self._house_bit(clue.second)
+                start[first] &= ~(1 << house_index(clue.second))
             else:
                 start[self._number[clue.second]] &= ~sum(
                     1 << at - offset for offset in OFFSETS[clue.relation] if at >= offset
                 )
             yield start
-
-    def _house_bit(self, word: str) -> int:
-        return sum(1 << at for at in range(self.size) if house(at) == word)
 
     def _search(self, houses: list[int]) -> Iterator[list[int]]:
         """Narrow, then try each house of the value that has the fewest left."""

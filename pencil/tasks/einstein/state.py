@@ -118,8 +118,8 @@ class State:
         ]
         return min(counts)[1:] if counts else None
 
-    def lines(self) -> list[str]:
-        """The words of all houses, each line with its newline."""
+    def words(self) -> list[str]:
+        """All houses as the trace lists them, each line with its newline."""
         words: list[str] = []
         for at in range(self.layout.size):
             words += (house(at), "\n")

@@ -6,7 +6,7 @@ from random import Random
 from pencil.tasks.base import Task
 from pencil.tasks.einstein import formats, generate
 from pencil.tasks.einstein.instance import (
-    CATEGORIES,
+    NATIONALITIES,
     SIZES,
     Clue,
     Puzzle,
@@ -20,7 +20,6 @@ from pencil.tasks.einstein.solve import Solver
 from pencil.tokens import END, split
 from pencil.trace import TraceWriter
 
-NATIONALITIES = CATEGORIES[1].values
 COMMON_WORDS = split(
     "\n : the house is same as immediately to left right of next in one who"
     " ====== Possible Assignments After Propagation Branch category have possibilities"

@@ -37,7 +37,7 @@ def test_a_house_without_possibilities_is_impossible() -> None:
         assert not state.is_impossible()
         state.remove(value, 0)
     assert state.is_impossible()
-    assert "Color category have 0 possibilities empty" in " ".join(state.lines())
+    assert "Color category have 0 possibilities empty" in " ".join(state.words())
 
 
 def test_a_copy_can_change_alone() -> None:
