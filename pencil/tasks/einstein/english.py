@@ -58,6 +58,7 @@ FILLERS = frozenset(
 )
 SIDES = {"left": Relation.LEFT, "right": Relation.RIGHT}
 BESIDE = frozenset(("next", "neighbor"))
+KNOWN_WORDS = VALUES.keys() | HOUSES.keys() | VERBS | FILLERS | SIDES.keys() | BESIDE
 REWRITES = [
     (re.compile(pattern), replacement)
     for pattern, replacement in (
@@ -109,14 +110,8 @@ def _words(sentence: str) -> list[str]:
 def _known_words(sentence: str, place: str) -> list[str]:
     words = _words(sentence)
     for word in words:
-        if not (
-            word in VALUES or word in HOUSES or word in VERBS or word in FILLERS or word in SIDES or word in BESIDE
-        ):
-            raise ParseError(
-                place,
-                word,
-                "a known value such as Red, Brit or Dogs, or a plain word of a clue; try the paper's wording",
-            )
+        if word not in KNOWN_WORDS:
+            raise ParseError(place, word, "a known value such as Red, Brit or Dogs, or a plain word such as lives")
     return words
 
 
@@ -134,7 +129,7 @@ def _relation(words: list[str], sentence: str, place: str) -> tuple[Relation, bo
 
 
 def _is_swapped(words: list[str], side: int, sentence: str, place: str) -> bool:
-    """ "X is left of Y" is not; "left of Y is X" and "Y has X on its left" are."""
+    """Whether it is said as "left of Y is X" or "Y has X on its left", and not as "X is left of Y"."""
     followed_by_of = re.match(r"(?:(?:side|hand|neighbor|house) )*of\b", " ".join(words[side + 1 :])) is not None
     value_before = any(word in VALUES for word in words[:side])
     value_after = any(word in VALUES for word in words[side:])

@@ -61,9 +61,8 @@ class Solver:
             if clue.relation is Relation.POSITION:
                 start[first] &= ~(1 << house_index(clue.second))
             else:
-                start[self._number[clue.second]] &= ~sum(
-                    1 << at - offset for offset in OFFSETS[clue.relation] if at >= offset
-                )
+                allowed = sum(1 << at - offset for offset in OFFSETS[clue.relation] if at >= offset)
+                start[self._number[clue.second]] &= ~allowed
             yield start
 
     def _search(self, houses: list[int]) -> Iterator[list[int]]:
