@@ -7,7 +7,7 @@ from contextlib import contextmanager
 from dataclasses import asdict
 from enum import StrEnum
 from pathlib import Path
-from typing import TYPE_CHECKING, Annotated, Any
+from typing import TYPE_CHECKING, Annotated, Any, cast
 
 import typer
 
@@ -65,8 +65,10 @@ def run(
 ) -> None:
     """Run a machine on an input: the answer, and the sizes T, S, tokens and context.
 
-    The simulator's tokens and peak are those of a chain of thought, which erases nothing. Exit status 0: the machine
-    halted, whatever the answer; 3: it did not within --max-steps, and the sizes are those reached.
+    With the simulator, tokens and peak are those of a chain of thought, which erases nothing. With scroll they are the
+    definition's, with transformer those of a compiled model. Space, cells and tape are always the simulator's.
+
+    Exit status 0: the machine halted, whatever the answer; 3: it did not within --max-steps.
 
     \b
     Examples:
@@ -105,7 +107,7 @@ def _measure(
         measured = Measured(run.answer, run.steps, run.steps, 0, len(word) + run.steps)
     else:
         tokens = _reported(_tokens(machine, word, with_, rule, max_steps), done)
-        measured = measure_run(machine, word, tokens, rule.value)
+        measured = measure_run(machine, word, tokens, rule.value, max_steps)
         run = simulate(machine, word, measured.steps)  # the tape and S, which no single token shows
     separator = "" if all(len(symbol) == 1 for symbol in machine.symbols) else " "
     return {
@@ -118,10 +120,19 @@ def _measure(
 
 
 def _tokens(machine: "TuringMachine", word: list[str], with_: With, rule: Rule, max_steps: int) -> "Iterable[Token]":
-    """What is generated after the prompt, by the definition of SCROLL or by a transformer."""
-    from pencil.theory.scroll import scroll
+    """What is generated after the prompt, by the definition of SCROLL or by the machine's transformer, without end."""
+    from pencil.theory.scroll import prompt, scroll
 
-    return scroll(machine, word, rule.value, max_steps)
+    if with_ is With.scroll:
+        return scroll(machine, word, rule.value, max_steps)
+    from pencil.theory.compiler import compile_program
+    from pencil.theory.decode import generate
+    from pencil.theory.program import turing_program
+    from pencil.tokens import WORD_MARKS
+
+    weights = compile_program(turing_program(machine, rule.value)).weights
+    tokens = generate(weights, prompt(machine, word, rule.value), WORD_MARKS, scroll=rule is Rule.scroll)
+    return cast("Iterable[Token]", tokens)
 
 
 def _reported(tokens: "Iterable[Token]", done: Callable[[int], None], every: int = 1 << 14) -> "Iterator[Token]":

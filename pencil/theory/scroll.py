@@ -133,21 +133,29 @@ def measure_run(
     word: Sequence[str],
     generated: Iterable[Token],
     rule: RuleName = "scroll",
+    max_steps: int | None = None,
 ) -> Measured:
-    """Count what was generated after the prompt, by `scroll` or by a model, while the rule erases."""
+    """Count what follows the prompt, written by `scroll` or by a model, while the rule erases.
+
+    A model goes on forever: reading stops at the first step, outside of a summary, that halts the machine or is one too
+    many.
+    """
     opening = prompt(machine, word, rule)
-    steps, in_summary = 0, False
-    last: Token = opening[-1]
+    steps, in_summary, answer = 0, False, machine.answer(machine.start)
 
-    def watched() -> Iterator[Token]:
-        nonlocal steps, in_summary, last
-        for last in generated:
-            if isinstance(last, str):
-                in_summary = last != RETURN
+    def read() -> Iterator[Token]:
+        nonlocal steps, in_summary, answer
+        for token in generated:
+            if isinstance(token, str):
+                in_summary = token != RETURN
             elif not in_summary:
+                if steps == max_steps:
+                    return
                 steps += 1
-            yield last
+                answer = machine.answer(token.state)
+            yield token
+            if answer is not None:
+                return
 
-    stats = measure(opening, watched(), scroll=rule == "scroll")
-    answer = machine.answer(machine.start if isinstance(last, str) else last.state)
+    stats = measure(opening, read() if answer is None else (), scroll=rule == "scroll")
     return Measured(answer, steps, stats.tokens - len(opening), stats.reductions, stats.peak)

@@ -38,6 +38,19 @@ def test_the_call_rule_needs_one_more_token_for_each_reduction(pencil: RunPencil
     assert (report["tokens"], report["peak"], report["rule"]) == (199 + 8, 66 + 2, "call")
 
 
+@pytest.mark.parametrize("rule", ["scroll", "call"])
+@pytest.mark.parametrize(
+    ("machine", "word"),
+    [("bb4", ""), ("counter", "#000"), ("palindrome", "abab"), ("addition", "11+1"), ("parity", "")],
+)
+def test_the_transformer_runs_as_defined(pencil: RunPencil, machine: str, word: str, rule: str) -> None:
+    defined, modelled = (
+        json.loads(pencil("tm", "run", machine, word, "--with", way, "--rule", rule, "--json").out)
+        for way in ("scroll", "transformer")
+    )
+    assert modelled == {**defined, "with": "transformer"}
+
+
 def test_people_get_one_size_a_line(pencil: RunPencil) -> None:
     lines = pencil("tm", "run", "bb5", "--max-steps", 47_000).out.splitlines()
     assert "input       (empty)" in lines
@@ -45,7 +58,7 @@ def test_people_get_one_size_a_line(pencil: RunPencil) -> None:
     assert lines[-1].endswith("…")
 
 
-@pytest.mark.parametrize("way", ["simulator", "scroll"])
+@pytest.mark.parametrize("way", ["simulator", "scroll", "transformer"])
 def test_the_limit_is_stated_with_a_status_of_its_own(pencil: RunPencil, way: str) -> None:
     result = pencil("tm", "run", "bb5", "--max-steps", 100, "--with", way, "--json")
     report = json.loads(result.out)

@@ -1,12 +1,13 @@
 import tracemalloc
+from collections import deque
 from collections.abc import Sequence
 from dataclasses import replace
-from itertools import islice, pairwise
+from itertools import chain, islice, pairwise, repeat
 from random import Random
 
 import pytest
 
-from pencil.rule import Context, replay
+from pencil.rule import replay
 from pencil.theory.machine import AutoregressiveMachine, autoregressive, embed, initial, state_function
 from pencil.theory.machines import load, random_machine
 from pencil.theory.scroll import BOS, Measured, RuleName, Token, define_scroll, measure_run, prompt, scroll
@@ -122,12 +123,29 @@ def test_the_halting_token_comes_before_any_summary() -> None:
 def test_a_start_that_halts_writes_nothing() -> None:
     machine = replace(load("bb2"), start="H")
     assert list(scroll(machine, "01")) == []
-    assert measure_run(machine, "01", []) == Measured("accept", 0, 0, 0, 2)
 
 
 def test_the_limit_counts_steps_of_the_machine() -> None:
     machine = load("bb4")
     assert measure_run(machine, "", scroll(machine, max_steps=50)).steps == 50
+
+
+def test_reading_stops_where_an_endless_model_has_halted_the_machine() -> None:
+    machine = load("bb3")
+    endless = chain(scroll(machine), repeat(SEP))
+    assert measure_run(machine, "", endless) == measure_run(machine, "", scroll(machine))
+    assert next(endless) == SEP
+
+
+def test_reading_stops_before_one_step_too_many() -> None:
+    machine = load("bb4")
+    limited = measure_run(machine, "", scroll(machine, max_steps=50))
+    assert measure_run(machine, "", scroll(machine), max_steps=50) == limited
+
+
+def test_a_start_that_halts_reads_nothing() -> None:
+    machine = replace(load("bb2"), start="H")
+    assert measure_run(machine, "01", repeat(SEP)) == Measured("accept", 0, 0, 0, 2)
 
 
 def test_any_machine_with_a_state_function_scrolls() -> None:
@@ -141,13 +159,16 @@ def test_any_machine_with_a_state_function_scrolls() -> None:
     assert list(tokens) == [2, SEP, 2, RETURN, 1, SEP, 1, RETURN, 0]
 
 
-def test_a_long_run_holds_its_tape_only() -> None:
-    """Three hundred thousand steps in ten cells; the trace as a list would take megabytes."""
-    machine, word = load("counter"), "#" + "0" * 16
-    context: Context[Token] = Context(prompt(machine, word), scroll=True)
+def memory_of(n: int) -> int:
+    """Bytes at most in use while a counter of n digits runs."""
+    machine, word = load("counter"), "#" + "0" * n
     tracemalloc.start()
-    for token in scroll(machine, word):
-        context.append(token)
+    deque(scroll(machine, word), maxlen=0)
     peak = tracemalloc.get_traced_memory()[1]
     tracemalloc.stop()
-    assert peak < 100_000
+    return peak
+
+
+def test_a_long_run_holds_its_tape_only() -> None:
+    """The longer run writes 64 times as many tokens, on a tape that is a half longer."""
+    assert memory_of(16) < 2 * memory_of(10)
