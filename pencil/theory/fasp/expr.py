@@ -16,6 +16,7 @@ from collections.abc import Callable, Hashable, Iterator, Mapping, Sequence
 from dataclasses import dataclass
 from enum import Enum
 from fractions import Fraction
+from functools import update_wrapper
 from typing import Any, Union
 
 from pencil.theory.fasp.types import Kind, Signature, Type
@@ -333,7 +334,7 @@ _BINARY = Signature.parse("any[d], any[d] -> any+int[d]")
 # ---- operators ------------------------------------------------------------------------------------------------------
 
 
-def operator(signature: str) -> Callable[[Callable[..., Expr]], Callable[..., Expr]]:
+def operator(signature: str, name: str = "") -> Callable[[Callable[..., Expr]], Callable[..., Expr]]:
     """Make a function on expressions a custom closed operator: types are checked, and its name is kept.
 
     Plain numbers among the arguments become constants of the dimension that the other arguments have.
@@ -341,20 +342,18 @@ def operator(signature: str) -> Callable[[Callable[..., Expr]], Callable[..., Ex
     parsed = Signature.parse(signature)
 
     def wrap(define: Callable[..., Expr]) -> Callable[..., Expr]:
-        name = define.__name__.rstrip("_")
+        called = name or define.__name__
 
         def apply(*arguments: Operand) -> Expr:
             bound = parsed.bind([_loose_type(argument) for argument in arguments])
             if bound is None:
-                return _mismatch(name, parsed, tuple(map(as_expr, arguments)))
+                return _mismatch(called, parsed, tuple(map(as_expr, arguments)))
             result, dims = bound
             expressions = tuple(map(as_expr, arguments, dims))
             body = define(*expressions)
-            return Operator(Type(result.kind, result.dim or body.dim), name, expressions, body)
+            return Operator(Type(result.kind, result.dim or body.dim), called, expressions, body)
 
-        apply.__name__, apply.__doc__, apply.__wrapped__ = name, define.__doc__, define  # type: ignore[attr-defined]
-        apply.__module__ = define.__module__
-        return apply
+        return update_wrapper(apply, define)
 
     return wrap
 

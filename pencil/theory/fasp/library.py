@@ -291,7 +291,7 @@ def rightmost_best_match(query: Operand, key: Operand, value: Operand, penalty: 
     return _best_match(query, key, value, penalty)
 
 
-@operator("int[k], int[k], any[d], int -> any[d]")
+@operator("int[k], int[k], any[d], int -> any[d]", name="rightmost_best_match")
 def _best_match(query: Expr, key: Expr, value: Expr, penalty: Expr) -> Expr:
     squares = linear([[(index, -1) for index in range(key.dim)] + [(key.dim, -1)]], concat(key * key, penalty))
     return rha(concat(query, 1), concat(2 * key, squares), value)
@@ -305,7 +305,7 @@ def rightmost_exact_match(query: Operand, key: Operand, value: Operand, default:
     return _exact_match(query, key, value, default, penalty)
 
 
-@operator("int[k], int[k], any[d], any[d], int -> any[d]")
+@operator("int[k], int[k], any[d], any[d], int -> any[d]", name="rightmost_exact_match")
 def _exact_match(query: Expr, key: Expr, value: Expr, default: Expr, penalty: Expr) -> Expr:
     found = equal(rightmost_best_match(query, key, key, penalty), query)
     return if_then_else(found, rightmost_best_match(query, key, value, penalty), default)

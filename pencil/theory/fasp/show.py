@@ -78,7 +78,7 @@ def _describe_operator(expression: Operator, names: Mapping[int, str]) -> str:
         return arguments[0]
     sign = {"add": "+", "subtract": "-", "multiply": "*"}.get(expression.name)
     if sign is None:
-        return f"{expression.name.lstrip('_')}({', '.join(arguments)})"
+        return f"{expression.name}({', '.join(arguments)})"
     left, right = arguments
     if sign == "*" or (sign == "-" and " " in right):
         left, right = _wrapped(left), _wrapped(right)
