@@ -185,7 +185,7 @@ class Simulation:
         self.steps = 0
         self.head = len(word)
         self.low, self.high = 0, len(word) - 1  # the stretch of cells that are not blank
-        self.space = state_length(self.low, self.high, self.head) if word else 0
+        self.space = len(word)
         self._rows = coded_rows(machine)
         self._row = self._rows[machine.start]
         self._cells = coded_word(machine, word)

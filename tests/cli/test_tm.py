@@ -66,6 +66,14 @@ def test_the_limit_is_stated_with_a_status_of_its_own(pencil: RunPencil, way: st
     assert result.err == "stopped after 100 steps without an answer; try a larger --max-steps\n"
 
 
+@pytest.mark.parametrize("way", ["simulator", "scroll", "transformer"])
+def test_a_machine_that_starts_in_a_halting_state_has_an_answer(pencil: RunPencil, tmp_path: Path, way: str) -> None:
+    file = tmp_path / "done.tm"
+    file.write_text("symbols a\nstart s\naccept s\n")
+    report = json.loads(pencil("tm", "run", file, "aaa", "--with", way, "--json").out)
+    assert (report["answer"], report["steps"], report["tokens"], report["space"]) == ("accept", 0, 0, 3)
+
+
 def test_long_symbols_are_given_with_spaces(pencil: RunPencil, tmp_path: Path) -> None:
     file = tmp_path / "words.tm"
     file.write_text("symbols yes no\nstart s\naccept a\nreject r\ns _ -> s no L\ns yes -> a = N\n")
