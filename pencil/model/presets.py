@@ -12,7 +12,7 @@ from pencil.model.transformer import ModelConfig
 PRESETS: dict[str, dict[str, int]] = {
     "paper-10m": {"n_layers": 6, "d_model": 384, "n_heads": 6},  # SAT and QBF (section 4)
     "paper-25m": {"n_layers": 8, "d_model": 512, "n_heads": 8},  # Einstein's puzzle (section 4)
-    "paper-3m": {"n_layers": 4, "d_model": 256, "n_heads": 4},  # the smallest that solves the puzzle (section 4.3)
+    "paper-3m": {"n_layers": 4, "d_model": 256, "n_heads": 4},  # the smallest that solves the puzzle (section 4.2)
     "small": {"n_layers": 6, "d_model": 128, "n_heads": 4},  # 1.2M: an hour on one core
     "tiny": {"n_layers": 4, "d_model": 128, "n_heads": 4},  # 0.8M: half an hour on one core
     "nano": {"n_layers": 2, "d_model": 64, "n_heads": 2},  # 0.1M: seconds, for tests and first steps
