@@ -1,0 +1,84 @@
+from random import Random
+
+import pytest
+import torch
+from torch import Tensor
+
+from pencil.model import decode
+from pencil.model.transformer import ModelConfig, Transformer
+
+CONFIG = ModelConfig(vocab_size=20, n_layers=3, d_model=64, n_heads=4, context=200)
+
+
+class Walk:
+    """Rows that join, grow, rewind and leave at random, and the sequences they should hold."""
+
+    def __init__(self, seed: int, *, all_at_once: bool) -> None:
+        self.rng = Random(seed)
+        self.all_at_once = all_at_once
+        self.model = Transformer(CONFIG, seed)
+        with torch.no_grad():
+            for weight in self.model.parameters():
+                weight.mul_(4 if weight.ndim == 2 else 1)
+        self.decoder = self.model.decoder()
+        self.rows: dict[int, list[int]] = {}
+
+    def step(self, number: int) -> None:
+        if len(self.rows) < 7 and self.rng.random() < 0.4:
+            self.rows[number] = []
+        fed = list(self.rows)
+        self.rng.shuffle(fed)
+        if not self.all_at_once:
+            fed = fed[: self.rng.randint(1, len(fed) or 1)]
+        if not fed:
+            return
+        tokens = [self.grow(row) for row in fed]
+        for row, logits in zip(fed, self.decoder.feed(fed, tokens), strict=True):
+            torch.testing.assert_close(logits.clone(), self.expected(row), atol=1e-4, rtol=1e-4)
+        if self.rng.random() < 0.15:
+            self.decoder.drop(fed[0])
+            del self.rows[fed[0]]
+
+    def grow(self, row: int) -> list[int]:
+        """What to feed next, after going back now and then."""
+        tokens, rng = self.rows[row], self.rng
+        if tokens and (rng.random() < 0.3 or len(tokens) > 150):
+            length = rng.randrange(len(tokens))
+            self.decoder.rewind(row, length)
+            del tokens[length:]
+        new = [rng.randrange(20) for _ in range(rng.choice([1, 1, 1, 4, 40]))]
+        tokens.extend(new)
+        return new
+
+    def expected(self, row: int) -> Tensor:
+        with torch.no_grad():
+            logits: Tensor = self.model(torch.tensor([self.rows[row]]))[0, -1]
+        return logits
+
+
+@pytest.mark.parametrize("waste", [0, decode.WASTE], ids=["row by row", "padded"])
+@pytest.mark.parametrize("all_at_once", [True, False])
+@pytest.mark.parametrize("seed", range(4))
+def test_cached_equals_uncached(seed: int, all_at_once: bool, waste: int, monkeypatch: pytest.MonkeyPatch) -> None:
+    monkeypatch.setattr(decode, "WASTE", waste)
+    walk = Walk(seed, all_at_once=all_at_once)
+    for number in range(60):
+        walk.step(number)
+
+
+def test_one_call_reads_as_many_calls_do() -> None:
+    model = Transformer(CONFIG)
+    whole, pieces = model.decoder(), model.decoder()
+    for token in (1, 2, 3, 4):
+        last = pieces.feed([0], [[token]])
+    torch.testing.assert_close(whole.feed([0], [[1, 2, 3, 4]]), last, atol=1e-5, rtol=1e-5)
+
+
+def test_weights_may_change_between_calls() -> None:
+    model = Transformer(CONFIG)
+    decoder = model.decoder()
+    before = decoder.feed([0], [[1]]).clone()
+    with torch.no_grad():
+        model.embedding.weight.mul_(2)
+    decoder.rewind(0, 0)
+    assert not torch.allclose(decoder.feed([0], [[1]]), before)
