@@ -3,8 +3,8 @@
 pencil fasp run examples/fasp/anbn.py aaabbb
 """
 
-from pencil.theory.fasp import Program
-from pencil.theory.fasp.library import equal, seq_or, seq_sum, token
+from pencil.theory.fasp import Program, token
+from pencil.theory.fasp.library import equal, seq_or, seq_sum
 
 is_a = token({"a": 1, "b": 0})
 is_b = token({"a": 0, "b": 1})

@@ -5,8 +5,8 @@
 The depth is a running sum, and a closing parenthesis without a partner is a depth that was once below zero.
 """
 
-from pencil.theory.fasp import Program
-from pencil.theory.fasp.library import equal, seq_min, seq_sum, token
+from pencil.theory.fasp import Program, token
+from pencil.theory.fasp.library import equal, seq_min, seq_sum
 
 depth = seq_sum(token({"(": 1, ")": -1}))
 lowest = seq_min(depth)

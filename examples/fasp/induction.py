@@ -6,8 +6,7 @@ Nothing is sorted and nothing is compared pair by pair: one head fetches the pre
 last position whose previous token is the current token. Where there is none, the first letter is predicted.
 """
 
-from pencil.theory.fasp import Program
-from pencil.theory.fasp.expr import constant, seq_len
+from pencil.theory.fasp import Program, constant, seq_len
 from pencil.theory.fasp.library import onehot, rightmost_exact_match, token_onehot
 
 ALPHABET = "abc"

@@ -5,8 +5,8 @@
 The lead is a sum, so it needs the position n; the share of `a` is an average and needs no position at all.
 """
 
-from pencil.theory.fasp import Program
-from pencil.theory.fasp.library import average, seq_sum, token
+from pencil.theory.fasp import Program, token
+from pencil.theory.fasp.library import average, seq_sum
 
 share_of_a = average(token({"a": 1, "b": 0}))
 lead = seq_sum(token({"a": 1, "b": -1}))

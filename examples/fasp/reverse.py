@@ -5,15 +5,13 @@
 The next letter is the one at position L - k, where L letters came before `#` and k have been written since.
 """
 
-from pencil.theory.fasp import Program
-from pencil.theory.fasp.expr import seq_len
+from pencil.theory.fasp import Program, seq_len, token
 from pencil.theory.fasp.library import (
     if_then_else,
     onehot,
     rightmost_exact_match,
     seq_or,
     seq_sum,
-    token,
     token_onehot,
 )
 

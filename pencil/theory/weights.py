@@ -12,13 +12,15 @@ from typing import Any
 
 import numpy as np
 import numpy.typing as npt
-from safetensors import safe_open
+from safetensors import SafetensorError, safe_open
 from safetensors.numpy import save_file
 
 from pencil.errors import ParseError
 from pencil.theory.fasp.expr import PositionKind
 
 Matrix = npt.NDArray[np.float64]
+_FORMAT = "pencil.theory"
+_EXPECTED = "a safetensors file of a compiled program"
 
 
 @dataclass(frozen=True)
@@ -110,7 +112,7 @@ class Weights:
     def save(self, path: Path) -> None:
         """Write a safetensors file; the alphabet's tokens are kept as text."""
         header = {
-            "format": "pencil.theory",
+            "format": _FORMAT,
             "position": self.position.value,
             "alphabet": json.dumps([str(word) for word in self.alphabet]),
             "heads": json.dumps([len(layer.heads) for layer in self.layers]),
@@ -123,12 +125,15 @@ class Weights:
     def load(cls, path: Path) -> "Weights":
         """Read what `save` has written."""
         if not path.is_file():
-            raise ParseError(str(path), "<no such file>", "a safetensors file of a compiled program")
-        with safe_open(path, framework="np") as file:
-            header = file.metadata() or {}
-            if header.get("format") != "pencil.theory":
-                raise ParseError(str(path), "<other weights>", "a safetensors file of a compiled program")
-            matrices = {name: file.get_tensor(name) for name in file.keys()}  # noqa: SIM118  (not a dict)
+            raise ParseError(str(path), "<no such file>", _EXPECTED)
+        try:
+            with safe_open(path, framework="np") as file:
+                header = file.metadata() or {}
+                matrices = {name: file.get_tensor(name) for name in file.keys()}  # noqa: SIM118  (not a dict)
+        except SafetensorError as error:
+            raise ParseError(str(path), "<a file that is not safetensors>", _EXPECTED) from error
+        if header.get("format") != _FORMAT:
+            raise ParseError(str(path), "<other weights>", _EXPECTED)
         heads = json.loads(header["heads"])
         return cls(
             tuple(json.loads(header["alphabet"])),

@@ -6,7 +6,7 @@ from typing import Any
 from hypothesis import strategies as st
 
 from pencil.theory.fasp import FASP_0, FASP_0_RELU, FASP_FIRST, FASP_N, FASP_N_REGLU, Kind, Program, Variant
-from pencil.theory.fasp.expr import Expr, aha, concat, constant, seq_len
+from pencil.theory.fasp.expr import Expr, aha, concat, constant, seq_len, token
 from pencil.theory.fasp.library import (
     average,
     both,
@@ -33,7 +33,6 @@ from pencil.theory.fasp.library import (
     seq_or,
     seq_sum,
     square,
-    token,
     token_onehot,
     xor,
 )

@@ -1,25 +1,22 @@
 """Validation: what a program must satisfy, beyond its types, to become weights."""
 
 from collections.abc import Iterator
-from fractions import Fraction
 
 from pencil.theory.fasp.expr import Constant, Expr, Linear, Number, Token
 from pencil.theory.fasp.program import Program
 from pencil.theory.fasp.types import FaspError
 
-_EXACT = 2**53  # from here on, floats skip integers
-
 
 def validate(program: Program) -> None:
     """Raise every reason why a program cannot become weights; types were checked when it was built."""
-    problems = [problem for expression in program.expressions() for problem in _problems(expression)]
+    problems = [problem for expression in program.expressions for problem in _problems(expression)]
     if problems:
         raise FaspError(dict.fromkeys(problems))
 
 
 def _problems(expression: Expr) -> Iterator[str]:
     for number in _numbers(expression):
-        if not -_EXACT < number < _EXACT or (isinstance(number, Fraction) and Fraction(float(number)) != number):
+        if float(number) != number:  # Python compares the two exactly
             yield f"the weight {number} of {expression!r} is not a number that a float holds exactly"
 
 

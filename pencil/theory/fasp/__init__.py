@@ -1,5 +1,6 @@
 """FASP, the paper's language for constant-depth transformers: expressions, types, an interpreter and drawings."""
 
+from pencil.theory.fasp.expr import Expr, aha, concat, constant, is_first, linear, seq_len, token
 from pencil.theory.fasp.interpret import Run, Value, interpret
 from pencil.theory.fasp.program import (
     FASP_0,
@@ -18,6 +19,7 @@ __all__ = [
     "FASP_FIRST",
     "FASP_N",
     "FASP_N_REGLU",
+    "Expr",
     "FaspError",
     "Kind",
     "Program",
@@ -25,5 +27,12 @@ __all__ = [
     "Type",
     "Value",
     "Variant",
+    "aha",
+    "concat",
+    "constant",
     "interpret",
+    "is_first",
+    "linear",
+    "seq_len",
+    "token",
 ]

@@ -16,8 +16,11 @@ from collections.abc import Callable, Hashable, Iterator, Mapping, Sequence
 from dataclasses import dataclass
 from enum import Enum
 from fractions import Fraction
-from functools import update_wrapper
+from functools import cached_property, update_wrapper
 from typing import Any, Union
+
+import numpy as np
+import numpy.typing as npt
 
 from pencil.theory.fasp.types import Kind, Signature, Type
 
@@ -197,6 +200,15 @@ class Linear(Expr):
     def children(self) -> tuple[Expr, ...]:
         """What is projected."""
         return (self.child,)
+
+    @cached_property
+    def dense(self) -> npt.NDArray[np.object_]:
+        """The matrix with all of its zeros: (d, dimension of the child)."""
+        dense = np.zeros((self.dim, self.child.dim), object)
+        for index, row in enumerate(self.matrix):
+            for column, factor in row:
+                dense[index, column] += factor
+        return dense
 
 
 class Activation(Enum):
@@ -391,6 +403,8 @@ def _place() -> str:
 
 
 def _number(value: Any) -> Number:
+    if type(value) is int:
+        return value
     fraction = Fraction(value)
     return int(fraction) if fraction.denominator == 1 else fraction
 

@@ -3,7 +3,8 @@
 Exact with Python's integers and fractions, or fast with numpy's floats. This is the reference that the compiler is
 tested against.
 
->>> from pencil.theory.fasp.library import seq_sum, token
+>>> from pencil.theory.fasp.expr import token
+>>> from pencil.theory.fasp.library import seq_sum
 >>> from pencil.theory.fasp.program import Program
 >>> run = interpret(Program("()", {"depth": seq_sum(token({"(": 1, ")": -1}))}), "(()")
 >>> run["depth"].scalars()
@@ -108,7 +109,7 @@ def interpret(program: Program, tokens: Sequence[Hashable], *, exact: bool = Tru
         raise FaspError([f"the input needs tokens among {' '.join(map(str, program.alphabet))}; {found}"])
     dtype = object if exact else np.float64
     arrays: dict[int, Array] = {}
-    for expression in program.expressions():
+    for expression in program.expressions:
         arrays[id(expression)] = _evaluate(expression, tokens, arrays, dtype)
         if exact:
             _check(expression, arrays)
@@ -129,7 +130,8 @@ def _evaluate(expression: Expr, tokens: Sequence[Hashable], arrays: Mapping[int,
     if isinstance(expression, Concat):
         return np.concatenate(inputs, axis=1)
     if isinstance(expression, Linear):
-        return inputs[0] @ _dense(expression, dtype).T
+        projected: Array = inputs[0] @ expression.dense.T.astype(dtype)
+        return projected
     if isinstance(expression, Attend):
         query, key, value = inputs
         return _hardmax(query @ key.T) @ value
@@ -137,14 +139,6 @@ def _evaluate(expression: Expr, tokens: Sequence[Hashable], arrays: Mapping[int,
         return _ACTIVATIONS[expression.activation](*inputs)
     assert isinstance(expression, Operator), expression
     return arrays[id(expression.body)]
-
-
-def _dense(expression: Linear, dtype: Any) -> Array:
-    matrix = np.zeros((expression.dim, expression.child.dim), dtype)
-    for index, row in enumerate(expression.matrix):
-        for column, factor in row:
-            matrix[index, column] += factor
-    return matrix
 
 
 def _hardmax(scores: Array) -> Array:

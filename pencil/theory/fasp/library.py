@@ -169,8 +169,12 @@ def finite_function(function: Callable[..., Sequence[Any]], *arguments: tuple[Ex
     """Any function of finite sets: one-hot arguments with their sets, and the vector for each choice of elements."""
     vectors = [function(*choice) for choice in product(*(elements for _, elements in arguments))]
     inputs = [expression for expression, _ in arguments]
-    columns = [[(index, vector[row]) for index, vector in enumerate(vectors)] for row in range(len(vectors[0]))]
-    return linear(columns, inputs[0] if len(inputs) == 1 else kron(*inputs))
+    rows: list[list[tuple[int, Any]]] = [[] for _ in vectors[0]]
+    for column, vector in enumerate(vectors):
+        for row, entry in zip(rows, vector, strict=True):
+            if entry:
+                row.append((column, entry))
+    return linear(rows, inputs[0] if len(inputs) == 1 else kron(*inputs))
 
 
 def promise(expression: Expr, kind: Kind) -> Expr:

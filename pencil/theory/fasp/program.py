@@ -1,6 +1,7 @@
 """A FASP program: an alphabet, named values, and the variant of the language it is written in.
 
->>> from pencil.theory.fasp.library import seq_sum, token
+>>> from pencil.theory.fasp.expr import token
+>>> from pencil.theory.fasp.library import seq_sum
 >>> depth = seq_sum(token({"(": 1, ")": -1}))
 >>> Program("()", {"depth": depth, "balanced": depth >= 0})
 FASP[n; ReLU, x] over ( )
@@ -10,6 +11,7 @@ FASP[n; ReLU, x] over ( )
 
 from collections.abc import Hashable, Iterator, Mapping, Sequence
 from dataclasses import dataclass
+from functools import cached_property
 
 from pencil.theory.fasp.expr import (
     Activate,
@@ -67,6 +69,7 @@ class Program:
         """Whether the result has a coordinate for each token, so that its largest one is the next token."""
         return self.result.dim == len(self.alphabet)
 
+    @cached_property
     def expressions(self) -> list[Expr]:
         """Every expression of the program, children first."""
         return topological(list(self.values.values()))
@@ -81,7 +84,7 @@ class Program:
             yield "a program needs at least one value"
         if len(set(self.alphabet)) != len(self.alphabet):
             yield f"the alphabet {' '.join(map(str, self.alphabet))} lists a token twice"
-        for expression in self.expressions():
+        for expression in self.expressions:
             yield from self._problems_of(expression)
 
     def _problems_of(self, expression: Expr) -> Iterator[str]:

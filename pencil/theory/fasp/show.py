@@ -1,7 +1,8 @@
 """Drawings of FASP: an expression as text, a program as a listing, a value as a table, attention as a matrix.
 
 >>> from pencil.theory.fasp.interpret import interpret
->>> from pencil.theory.fasp.library import seq_or, seq_sum, token
+>>> from pencil.theory.fasp.expr import token
+>>> from pencil.theory.fasp.library import seq_or, seq_sum
 >>> from pencil.theory.fasp.program import Program
 >>> seen = seq_or(token({"#": 1}, default=0))
 >>> run = interpret(Program("ab#", {"seen": seen, "after": seq_sum(seen)}), "ab#a")

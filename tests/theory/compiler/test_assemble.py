@@ -1,8 +1,8 @@
 import numpy as np
 
 from pencil.theory.compiler import compile_program
-from pencil.theory.fasp import Program
-from pencil.theory.fasp.library import seq_sum, token
+from pencil.theory.fasp import Program, token
+from pencil.theory.fasp.library import seq_sum
 
 
 def test_the_matrices_of_a_running_sum() -> None:

@@ -1,6 +1,7 @@
 """Compiled equals interpreted: the law of the compiler, on the shared table and on random programs."""
 
 import numpy as np
+import numpy.typing as npt
 import pytest
 import torch
 from hypothesis import given, settings
@@ -12,11 +13,12 @@ from pencil.theory.transformer import HardAttentionTransformer
 from tests.theory.programs import CASES, Case, programs, words
 
 
-def by_module(program: Program, word: str, *, fold: bool = True) -> np.ndarray:
+def by_module(program: Program, word: str, *, fold: bool = True) -> npt.NDArray[np.float64]:
     """(n, o): the outputs of the compiled transformer in floating point."""
     model = HardAttentionTransformer(compile_program(program, fold=fold).weights)
     tokens = torch.tensor([[program.alphabet.index(letter) for letter in word]])
-    return model(tokens)[0].numpy()
+    outputs: npt.NDArray[np.float64] = model(tokens)[0].numpy()
+    return outputs
 
 
 def by_decoder(program: Program, word: str) -> list[list[object]]:

@@ -67,5 +67,5 @@ def test_equal_queries_and_keys_share_a_head() -> None:
 
 
 def test_equal_expressions_are_computed_once() -> None:
-    graph, (first, second) = lower(Program(ALPHABET, {"value": concat(relu(signed) + 1, 1 + relu(signed))}))
+    _, (first, second) = lower(Program(ALPHABET, {"value": concat(relu(signed) + 1, 1 + relu(signed))}))
     assert first == second

@@ -5,8 +5,8 @@ import pytest
 from hypothesis import given, settings
 
 from pencil.theory.fasp import FaspError, Kind, Program, interpret
-from pencil.theory.fasp.expr import Ties, attend, seq_len
-from pencil.theory.fasp.library import average, promise, seq_sum, token
+from pencil.theory.fasp.expr import Ties, attend, seq_len, token
+from pencil.theory.fasp.library import average, promise, seq_sum
 from tests.theory.programs import ALPHABET, CASES, Case, digit, programs, words
 
 

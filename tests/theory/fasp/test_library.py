@@ -9,7 +9,7 @@ from fractions import Fraction
 import pytest
 
 from pencil.theory.fasp import FASP_0_RELU, FASP_FIRST, FASP_N, FASP_N_REGLU, FaspError, Program, Variant, interpret
-from pencil.theory.fasp.expr import Expr, aha, concat, constant, seq_len
+from pencil.theory.fasp.expr import Expr, aha, concat, constant, seq_len, token
 from pencil.theory.fasp.library import (
     average,
     equal,
@@ -26,7 +26,6 @@ from pencil.theory.fasp.library import (
     rightmost_exact_match,
     seq_max,
     seq_or,
-    token,
 )
 from tests.theory.programs import ALPHABET, digit, odd, signed, word
 

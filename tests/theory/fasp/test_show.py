@@ -7,12 +7,12 @@ from tests.theory.programs import ALPHABET, digit, odd, word
 
 def test_a_listing_uses_the_names_of_values() -> None:
     total = seq_sum(digit)
-    text = repr(Program(ALPHABET, {"total": total, "twice": 2 * total - (total + 1), "some": word[1] * total}))
+    text = repr(Program(ALPHABET, {"total": total, "twice": 2 * total - (total + 1), "some": odd * total}))
     assert text.splitlines() == [
         "FASP[n; ReLU, x] over 0 1 2 3 4",
         "  total  int  seq_sum(token(0: 0, 1: 1, 2: 2, 3: 3, …))",
         "  twice  int  2*total - (total + 1)",
-        "  some   int  token(0: (1, 0, 0, 0, 0), 1: (0, 1, 0, 0, 0), 2: (0, 0, 1, 0, 0), 3: (0, 0, 0, 1, 0), …)[1]*total",
+        "  some   int  token(0: 0, 1: 1, 2: 0, 3: 1, …)*total",
     ]
 
 
