@@ -3,6 +3,10 @@ from itertools import islice
 import pytest
 import torch
 
+from pencil.generate.engine import Engine
+from pencil.generate.events import Token as Said
+from pencil.generate.limits import Limits
+from pencil.generate.reference import reference
 from pencil.rule import Context, segments
 from pencil.theory.compiler import Compiled, DType, compile_program
 from pencil.theory.compiler.precision import LONGEST
@@ -139,3 +143,30 @@ def test_the_weights_are_parameters_that_are_not_trained() -> None:
     model = HardAttentionTransformer(compiled.weights)
     assert sum(int(parameter.count_nonzero()) for parameter in model.parameters()) == compiled.weights.nonzeros
     assert not any(parameter.requires_grad for parameter in model.parameters())
+
+
+@pytest.mark.parametrize("rule", RULES)
+def test_the_ordinary_loops_drive_it_with_the_ordinary_rule(rule: RuleName) -> None:
+    compiled, start, expected = beaver(rule, "bb3")
+    model = HardAttentionTransformer.from_compiled(compiled)
+    limits = Limits(tokens=len(expected))
+    slow = list(reference(model, start, marks(compiled), limits=limits, scroll=rule == "scroll"))
+    engine = Engine(model, marks(compiled), limits=limits, scroll=rule == "scroll")
+    assert [event.id for event in slow if isinstance(event, Said)] == expected
+    assert [event.id for event in engine.stream(start) if isinstance(event, Said)] == expected
+
+
+def test_the_engine_runs_several_inputs_of_one_machine_at_once() -> None:
+    machine = load("parity")
+    compiled = compile_program(turing_program(machine))
+    alphabet = compiled.weights.alphabet
+    inputs = ["1", "10110", "0000"]
+    prompts = [[alphabet.index(token) for token in prompt(machine, word)] for word in inputs]
+    said: dict[int, list[int]] = {index: [] for index in range(len(inputs))}
+    engine = Engine(
+        HardAttentionTransformer.from_compiled(compiled), marks(compiled), limits=Limits(tokens=3), scroll=True
+    )
+    engine.run(prompts, lambda index, event: said[index].append(event.id) if isinstance(event, Said) else None)
+    for index, word in enumerate(inputs):
+        expected = [alphabet.index(token) for token in islice(scroll(machine, word), 3)]
+        assert said[index][: len(expected)] == expected

@@ -194,6 +194,15 @@ def attentions(program: Program) -> list[tuple[str, Attend]]:
     return list(found.values())
 
 
+def draw_attentions(run: Run) -> str:
+    """What each attention of a run looks at; those of one value that look at the same are drawn once."""
+    names = {id(expression): name for name, expression in run.program.values.items()}
+    drawings: dict[tuple[str, str], str] = {}
+    for name, attention in attentions(run.program):
+        drawings.setdefault((name, draw_attention(run, attention)), describe(attention, names))
+    return "\n".join(f"\n{name}: {formula}\n{drawing}" for (name, drawing), formula in drawings.items())
+
+
 def draw_attention(run: Run, expression: Attend) -> str:
     """The matrix of weights: a row for each prefix, a column for each position it may look at."""
     weights = run.weights(expression)
