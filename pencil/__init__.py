@@ -1,10 +1,16 @@
 """Long thoughts in a short context: `C [CALL] T [SEP] A [RETURN]  =>  C A`."""
 
+from pathlib import Path
+from typing import TYPE_CHECKING, Any
+
 from pencil.errors import ParseError, PencilError, SizeError, TraceError, VocabError
 from pencil.rule import Context, Reduction, Segment, Step, reduce, replay, scaffold, segments
 from pencil.tasks import TASKS, Task, get_task
 from pencil.tokens import Marks, Vocab
 from pencil.trace import Stats, Trace, TraceWriter, measure
+
+if TYPE_CHECKING:
+    from pencil.generate.solver import Solver
 
 __version__ = "0.1.0"
 
@@ -26,9 +32,17 @@ __all__ = [
     "Vocab",
     "VocabError",
     "get_task",
+    "load",
     "measure",
     "reduce",
     "replay",
     "scaffold",
     "segments",
 ]
+
+
+def load(directory: str | Path, **settings: Any) -> "Solver":
+    """A trained checkpoint as a solver: `pencil.load("runs/sat3").solve(problem).answer`."""
+    from pencil.generate.solver import load as load_solver  # torch is imported by those who need it
+
+    return load_solver(directory, **settings)

@@ -2,7 +2,7 @@ import pencil
 
 PUBLIC = """
     TASKS Context Marks ParseError PencilError Reduction Segment SizeError Stats Step Task Trace TraceError
-    TraceWriter Vocab VocabError get_task measure reduce replay scaffold segments
+    TraceWriter Vocab VocabError get_task load measure reduce replay scaffold segments
 """
 
 

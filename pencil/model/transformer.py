@@ -44,6 +44,10 @@ class ModelConfig:
             value = getattr(self, name)
             if not isinstance(value, int) or isinstance(value, bool) or value < 1:
                 raise ConfigError(f"{name} is {value!r}; a model needs a whole number of at least 1")
+        if self.context > 2**20:
+            raise ConfigError(
+                f"context is {self.context}; try up to {2**20}, as rotations are tabled for each position"
+            )
         if self.d_model % (2 * self.n_heads):
             raise ConfigError(
                 f"d_model {self.d_model} does not split into {self.n_heads} heads of even width;"

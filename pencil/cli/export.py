@@ -1,0 +1,31 @@
+"""`pencil export`: a checkpoint in another library's format."""
+
+from enum import StrEnum
+from pathlib import Path
+from typing import Annotated
+
+import typer
+
+
+class Target(StrEnum):
+    """Formats that can be written."""
+
+    hf = "hf"
+
+
+def export(
+    checkpoint: Annotated[Path, typer.Argument(metavar="DIR", help="A checkpoint.", show_default=False)],
+    out: Annotated[Path, typer.Argument(metavar="OUT", help="A new directory.", show_default=False)],
+    to: Annotated[Target, typer.Option(help="hf: Hugging Face transformers.")] = Target.hf,
+) -> None:
+    """Write a checkpoint for transformers: `AutoModelForCausalLM` and `AutoTokenizer` load it.
+
+    \b
+    Example:
+      pencil export runs/sat3 --to hf runs/sat3-hf
+    """
+    from pencil.model.checkpoint import read
+    from pencil.model.hf import export as write
+
+    write(read(checkpoint), out)
+    print(out)
