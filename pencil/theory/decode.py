@@ -9,7 +9,7 @@ from collections.abc import Hashable, Iterable, Iterator, Sequence
 from typing import Any
 
 from pencil.rule import Context
-from pencil.theory.plan import LayerPlan, Plan, Stream
+from pencil.theory.plan import Plan, Stage, Stream
 from pencil.theory.running import Number
 from pencil.theory.weights import Weights
 from pencil.tokens import Marks
@@ -21,21 +21,18 @@ class RunningDecoder:
     """Reads tokens by their index and predicts the next one; restart it to read another context."""
 
     def __init__(self, weights: Weights) -> None:
-        plan = Plan(weights)
-        self._embedding = plan.embedding
-        self._place = plan.place
-        self._layers = plan.layers()
-        self._prefix_layers = plan.layers(prefix=True)
+        self._plan = plan = Plan(weights)
+        self._stages = plan.stages()
+        self._prefix_stages = plan.stages(prefix=True)
         self._outputs = plan.outputs()
         self._last_inputs = plan.last_inputs()
         self._memo: dict[Any, int] = {}
-        self.restart()
+        self.length = 0
 
     def restart(self) -> None:
         """Forget the context."""
         self.length = 0
-        for layer in self._layers:
-            layer.forget()
+        self._plan.forget()
 
     def next_token(self, tokens: Iterable[int]) -> int:
         """Read one token or more; the index of the largest output, which is the next token."""
@@ -57,23 +54,30 @@ class RunningDecoder:
         """The last token's stream before the last feed-forward; tokens before it only leave their keys and values."""
         *before, last = tokens
         for token in before:
-            self._run(token, self._prefix_layers)
-        return self._run(last, self._layers)
+            self._run(token, self._prefix_stages)
+        return self._run(last, self._stages)
 
-    def _run(self, token: int, layers: Sequence[LayerPlan]) -> Stream:
+    def _run(self, token: int, stages: Sequence[Stage]) -> Stream:
         self.length = position = self.length + 1
-        stream = self._embedding[token].copy()
-        for coordinate, feature in self._place:
+        stream = self._plan.embedding[token].copy()
+        for coordinate, feature in self._plan.place:
             stream[coordinate] += feature(position)
-        for layer in layers:
-            layer.attend(stream, position)
-            if not layer.is_last:
-                layer.feed_forward(stream)
+        last = stages[-1] if stages else None
+        for stage in stages:
+            for step in stage.steps:
+                step(stream, stream, position)
+            if stage is last:
+                break
+            if stage.in_place:
+                for coordinate, amount in stage.writes:
+                    stream[coordinate] = amount(stream)
+            else:
+                stage.feed_forward(stream)
         return stream
 
     def _finish(self, stream: Stream) -> list[Number]:
-        for layer in self._layers[-1:]:
-            layer.feed_forward(stream)
+        for stage in self._stages[-1:]:
+            stage.feed_forward(stream)
         return [function(stream) for function in self._outputs]
 
 

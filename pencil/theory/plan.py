@@ -81,12 +81,19 @@ class Plan:
         self.n = _position_coordinate(weights, written)
         self.terms = [self._layer_terms(layer) for layer in weights.layers]
         self.output = [self._row(row) for row in weights.output]
-        self.written_once = {c for c in written if written[c] == 1 and not weights.token[:, c].any()}
+        embedded = weights.token.any(axis=0) | (weights.place != 0)
+        self.written_once = {c for c in written if written[c] == 1 and not embedded[c]}
         self._find_sums()
         self.integers = self._embedded_integers()
         for layer in self.terms:
             self._classify_layer(layer)
         self._memories = [[_make_memory(head) for head in layer.heads] for layer in self.terms]
+
+    def forget(self) -> None:
+        """Empty the memories of all heads."""
+        for memories in self._memories:
+            for memory in memories:
+                memory.clear()
 
     # ---- sparse rows
 
@@ -213,42 +220,39 @@ class Plan:
 
     # ---- functions of the stream
 
-    def layers(self, *, prefix: bool = False) -> "list[LayerPlan]":
+    def stages(self, *, prefix: bool = False) -> "list[Stage]":
         """The layers as functions; for a prefix only what later keys and values need. All share the heads' memories."""
-        wanted = (
-            self._needed_by_keys() if prefix else {c for layer in self.terms for c in (*layer.units, *_outs(layer))}
-        )
-        last = len(self.terms) - 1
-        return [self._layer(index, wanted, is_last=index == last) for index in range(len(self.terms))]
+        every = {c for layer in self.terms for c in (*layer.units, *_outs(layer))}
+        wanted = self._needed_by_keys() if prefix else every
+        return [self._stage(layer, self._memories[index], wanted) for index, layer in enumerate(self.terms)]
 
-    def _layer(self, index: int, wanted: set[int], *, is_last: bool) -> "LayerPlan":
-        terms, memories = self.terms[index], self._memories[index]
-        steps = [self._head(head, memory, wanted) for head, memory in zip(terms.heads, memories, strict=True)]
-        writes = [(c, self._units_function(units)) for c, units in terms.units.items() if c in wanted]
-        read_by_heads = {c for head in terms.heads for row in (*head.query, *head.key, *head.values) for c in row}
-        read_by_units = {c for units in terms.units.values() for unit in units for c in (*unit.value, *unit.gate)}
-        return LayerPlan(
-            memories,
-            steps,
-            writes,
-            heads_in_place=not read_by_heads & set(_outs(terms)),
-            units_in_place=not read_by_units & terms.units.keys(),
-            is_last=is_last,
-        )
+    def _stage(self, layer: LayerTerms, memories: Sequence[RunningHead], wanted: set[int]) -> "Stage":
+        steps = [self._head(head, memory, wanted) for head, memory in zip(layer.heads, memories, strict=True)]
+        writes = [(c, self._units_function(units)) for c, units in layer.units.items() if c in wanted]
+        if {c for head in layer.heads for row in (*head.query, *head.key, *head.values) for c in row} & set(
+            _outs(layer)
+        ):
+            steps = [_on_a_copy(steps)]
+        return Stage(steps, writes, self._units_in_place(layer))
+
+    def _units_in_place(self, layer: LayerTerms) -> bool:
+        """Whether no unit reads what another writes, and nothing was there before."""
+        read = {c for units in layer.units.values() for unit in units for c in (*unit.value, *unit.gate)}
+        return not read & layer.units.keys() and layer.units.keys() <= self.written_once
 
     def _head(self, head: HeadTerms, memory: RunningHead, wanted: set[int]) -> "HeadStep":
         """Tell a head of a position, and write what it brings if that is wanted."""
         add, read = memory.add, memory.read_total if head.sums else memory.read
         key = function(head.key[0]) if head.kind == "best" else vector_function(head.key)
         value, query = vector_function(head.values), _query_function(head)
-        first, count = min(head.out, default=0), len(head.values)
+        first, after = min(head.out, default=0), min(head.out, default=0) + len(head.values)
         if not wanted & head.out.keys():
             return lambda source, stream, position: add(key(source), value(source), position)
-        if head.out == {first + i: {i: 1} for i in range(count)} and head.out.keys() <= self.written_once:
+        if head.out == {first + i: {i: 1} for i in range(after - first)} and head.out.keys() <= self.written_once:
 
             def copy(source: Stream, stream: Stream, position: int) -> None:
                 add(key(source), value(source), position)
-                stream[first : first + count] = read(query(source))
+                stream[first:after] = read(query(source))
 
             return copy
         out = [(c, function(row)) for c, row in head.out.items()]
@@ -282,6 +286,8 @@ class Plan:
                 knots.setdefault(base, []).append((unit.gate.get(ONE, 0), unit.weight * unit.value[ONE]))
             elif self._multiplies_by_n(unit) and self._carries_sum(unit):
                 parts.append(function(_weighted([(unit.weight, unit.value)])))
+            elif _is_product(units):
+                return _product(function(unit.value), function(unit.gate), unit.weight)
             else:
                 parts.append(_gated(function(unit.value), function(unit.gate), unit.weight))
         parts += [_hinges(function(dict(base)), shifts) for base, shifts in knots.items()]
@@ -309,34 +315,31 @@ HeadStep = Callable[[Stream, Stream, int], None]
 
 
 @dataclass(frozen=True)
-class LayerPlan:
+class Stage:
     """A layer as functions of the residual stream."""
 
-    memories: list[RunningHead]
     steps: list[HeadStep]
     writes: list[tuple[int, Function]]
     """What the feed-forward adds to each coordinate."""
-    heads_in_place: bool
-    """Whether no head reads what another writes, so that the stream need not be copied."""
-    units_in_place: bool
-    is_last: bool
-
-    def forget(self) -> None:
-        """Empty the heads' memories."""
-        for memory in self.memories:
-            memory.clear()
-
-    def attend(self, stream: Stream, position: int) -> None:
-        """Tell all heads of this position and add what they bring."""
-        source = stream if self.heads_in_place else stream.copy()
-        for step in self.steps:
-            step(source, stream, position)
+    in_place: bool
+    """Whether the feed-forward may write while it reads, and need not add."""
 
     def feed_forward(self, stream: Stream) -> None:
         """Add what the units give."""
-        source = stream if self.units_in_place else stream.copy()
+        source = stream.copy()
         for coordinate, amount in self.writes:
             stream[coordinate] += amount(source)
+
+
+def _on_a_copy(steps: Sequence[HeadStep]) -> HeadStep:
+    """Steps that must not see what the others write."""
+
+    def together(source: Stream, stream: Stream, position: int) -> None:
+        before = source.copy()
+        for step in steps:
+            step(before, stream, position)
+
+    return together
 
 
 def function(terms: Terms) -> Function:
@@ -353,6 +356,9 @@ def function(terms: Terms) -> Function:
         if (a, b) == (1, -1):
             return lambda stream: stream[i] - stream[j] + constant
         return lambda stream: a * stream[i] + b * stream[j] + constant
+    if len(pairs) == 3:
+        (i, a), (j, b), (k, c) = pairs
+        return lambda stream: a * stream[i] + b * stream[j] + c * stream[k] + constant
     if not pairs:
         return lambda stream: constant
     factors, read = [factor for _, factor in pairs], itemgetter(*(c for c, _ in pairs))
@@ -371,6 +377,18 @@ def vector_function(rows: Sequence[Terms]) -> VectorFunction:
         first, second = functions
         return lambda stream: (first(stream), second(stream))
     return lambda stream: tuple([part(stream) for part in functions])
+
+
+def _is_product(units: Sequence[UnitTerms]) -> bool:
+    """Whether two units are x[y]+ - x[-y]+, which is x * y."""
+    if len(units) != 2:
+        return False
+    one, other = units
+    return one.value == other.value and one.weight == -other.weight and one.gate == _weighted([(-1, other.gate)])
+
+
+def _product(x: Function, y: Function, weight: Number) -> Function:
+    return lambda stream: weight * x(stream) * y(stream)
 
 
 def _gated(value: Function, gate: Function, weight: Number) -> Function:
@@ -409,7 +427,7 @@ def _query_function(head: HeadTerms) -> Callable[[Stream], Any]:
 def _make_memory(head: HeadTerms) -> RunningHead:
     if head.kind == "best":
         equal = all(value == head.key[0] for value in head.values)  # of equal values, the last is as good as the mean
-        return Best(rightmost=head.rightmost or equal)
+        return Best(rightmost=head.rightmost or (equal and not head.sums))
     return Match() if head.kind == "match" else Grouped(rightmost=head.rightmost)
 
 

@@ -1,4 +1,3 @@
-import numpy as np
 import torch
 from hypothesis import given, settings
 from hypothesis import strategies as st
@@ -11,19 +10,17 @@ from pencil.theory.transformer import HardAttentionTransformer
 from tests.theory.programs import CASES
 from tests.theory.random_weights import random_weights
 
-inputs = st.text("abc", min_size=1, max_size=8)
 
-
-@given(st.integers(0, 10**6), inputs)
-@settings(max_examples=40, deadline=None)
+@given(st.integers(0, 10**6), st.text("abc", min_size=1, max_size=2))
+@settings(max_examples=60, deadline=None)
 def test_a_random_transformer_is_a_program(seed: int, word: str) -> None:
+    """Averages of two are exact in floating point, so that ties are ties; longer inputs are in test_decode.py."""
     weights = random_weights(seed)
-    plain = HardAttentionTransformer(weights)(torch.tensor([["abc".index(letter) for letter in word]]))[0].numpy()
-    exact = interpret(decompile(weights), word).result
-    assert np.allclose(exact.astype(float), plain, rtol=1e-9, atol=1e-9)
+    plain = HardAttentionTransformer(weights)(torch.tensor([["abc".index(letter) for letter in word]]))[0]
+    assert interpret(decompile(weights), word).result.tolist() == plain.tolist()
 
 
-@given(st.integers(0, 10**6), inputs)
+@given(st.integers(0, 10**6), st.text("abc", min_size=1, max_size=8))
 @settings(max_examples=20, deadline=None)
 def test_there_and_back_again_is_the_same_function(seed: int, word: str) -> None:
     weights = random_weights(seed)

@@ -49,5 +49,5 @@ def test_no_head_of_a_turing_machine_scans() -> None:
 
 def test_a_prefix_needs_less_than_the_last_token() -> None:
     plan = Plan(compile_program(turing_program(random_machine(Random(1)))).weights)
-    whole = sum(len(layer.writes) for layer in plan.layers())
-    assert sum(len(layer.writes) for layer in plan.layers(prefix=True)) < whole / 3
+    whole = sum(len(stage.writes) for stage in plan.stages())
+    assert sum(len(stage.writes) for stage in plan.stages(prefix=True)) < whole / 3

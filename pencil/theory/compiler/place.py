@@ -1,6 +1,6 @@
 """Placing: which slots are needed, in which layer they are made, and where in the residual stream they live."""
 
-from collections.abc import Sequence
+from collections.abc import Iterable, Sequence
 from dataclasses import dataclass, field
 
 from pencil.theory.compiler.graph import Form, Graph, Head, Read, Sum, Unit
@@ -31,7 +31,7 @@ class Placement:
 
 def place(graph: Graph, result: Sequence[Form]) -> Placement:
     """A coordinate for each slot that the result depends on, and for each a place in its layer."""
-    slots = sorted(needed_slots(graph, result))
+    slots = _in_order_of_time(graph, needed_slots(graph, result))
     depth = max(((graph.times[index] + 1) // 2 for index in slots), default=0)
     layers = tuple(Layer() for _ in range(depth))
     for index in slots:
@@ -44,6 +44,17 @@ def place(graph: Graph, result: Sequence[Form]) -> Placement:
             for unit, _ in slot.terms:
                 layer.units.setdefault(unit, len(layer.units))
     return Placement({index: coordinate for coordinate, index in enumerate(slots)}, layers)
+
+
+def _in_order_of_time(graph: Graph, slots: Iterable[int]) -> list[int]:
+    """Layer by layer, and what one head brings side by side."""
+    first: dict[tuple[int, Head], int] = {}
+    keys = {}
+    for index in sorted(slots):
+        slot, time = graph.slots[index], graph.times[index]
+        group = first.setdefault((time, slot.head), index) if isinstance(slot, Read) else index
+        keys[index] = (time, group, index)
+    return sorted(keys, key=keys.__getitem__)
 
 
 def needed_slots(graph: Graph, result: Sequence[Form]) -> set[int]:

@@ -7,7 +7,7 @@ from pencil.theory.fasp.library import seq_sum
 
 def test_the_matrices_of_a_running_sum() -> None:
     weights = compile_program(Program("()", {"depth": seq_sum(token({"(": 1, ")": -1}))})).weights
-    one, step, mean, n, depth = np.eye(5)
+    one, step, n, mean, depth = np.eye(5)
     [layer] = weights.layers
     [head] = layer.heads
     assert np.array_equal(weights.token, [one + step, one - step])

@@ -39,7 +39,7 @@ def test_the_running_decoder_gives_exactly_its_values(case: Case) -> None:
 
 
 @given(programs(), words)
-@settings(max_examples=100, deadline=None)
+@settings(max_examples=60, deadline=None)
 def test_a_random_program_compiles_to_the_same_function(program: Program, word: str) -> None:
     expected = interpret(program, word).result
     assert by_decoder(program, word) == expected.tolist()

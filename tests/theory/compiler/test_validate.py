@@ -10,8 +10,10 @@ from tests.theory.programs import ALPHABET, digit
 def test_weights_that_no_float_holds_are_all_named() -> None:
     value = Fraction(1, 3) * digit + Fraction(1, 10)
     with pytest.raises(FaspError) as caught:
-        compile_program(Program(ALPHABET, {"value": value + 2**60}))
-    assert ["1/3" in problem or "1/10" in problem or str(2**60) in problem for problem in caught.value.problems] == [
+        compile_program(Program(ALPHABET, {"value": value + (2**60 + 1)}))
+    assert [
+        "1/3" in problem or "1/10" in problem or str(2**60 + 1) in problem for problem in caught.value.problems
+    ] == [
         True,
         True,
         True,
