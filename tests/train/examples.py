@@ -1,8 +1,12 @@
 """Traces that the tests of training share: of real tasks, and made by hand where a task never goes."""
 
+from typing import Any
+
+from pencil.model.transformer import ModelConfig
 from pencil.tasks import get_task
 from pencil.tokens import Marks
 from pencil.trace import Trace
+from pencil.train.config import DataConfig, Recipe, TrainConfig
 
 MARKS = Marks(call=0, sep=1, ret=2)
 BY_HAND = {
@@ -28,3 +32,13 @@ def all_traces() -> dict[str, Trace[int]]:
     """By hand, and of tasks."""
     tasks = {f"{name} {size}": task_trace(name, size) for name, size in (("qbf", 2), ("qbf", 4), ("sat", 3))}
     return BY_HAND | tasks
+
+
+def small_recipe(steps: int = 6, **train: Any) -> Recipe:
+    """A run of seconds."""
+    words = len(get_task("qbf", 2).vocab)
+    return Recipe(
+        DataConfig("qbf", {2: 1.0}, batch=2, window=512),
+        ModelConfig(words, n_layers=1, d_model=16, n_heads=2, context=512),
+        TrainConfig(steps=steps, warmup=2, learning_rate=0.01, **train),
+    )

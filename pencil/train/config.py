@@ -1,0 +1,94 @@
+"""What a training run is told: which data, which model, which optimiser, how long, how often to look up from it."""
+
+import json
+from collections.abc import Mapping
+from dataclasses import asdict, dataclass
+from typing import Any, Literal, get_args
+
+from pencil.errors import ConfigError
+from pencil.model.transformer import ModelConfig
+from pencil.tasks import Format, get_task
+
+OptimizerName = Literal["muon", "adamw"]
+
+
+@dataclass(frozen=True)
+class DataConfig:
+    """An endless series of instances, drawn as they are needed."""
+
+    task: str
+    """A name such as `qbf`."""
+    sizes: Mapping[int, float]
+    """Each problem size with its weight: how often it is drawn."""
+    format: Format = "pencil"
+    batch: int = 4
+    """Instances a step, over all processes."""
+    stretch: int | None = None
+    """Learn from a random stretch of this many generated tokens of each trace, or from all of it."""
+    window: int = 2048
+    """The longest sequence the model reads; what is beyond is cut, as in the paper."""
+    seed: int = 0
+
+    def __post_init__(self) -> None:
+        for size in self.sizes:
+            get_task(self.task, size)
+        if not self.sizes or any(not weight > 0 for weight in self.sizes.values()):
+            raise ConfigError(f"sizes is {dict(self.sizes)}; name at least one size, each with a weight above 0")
+        if self.format not in get_args(Format):
+            raise ConfigError(f"format is {self.format!r}; try one of {', '.join(get_args(Format))}")
+        _require(self, batch=1, window=2, **({} if self.stretch is None else {"stretch": 1}))
+
+
+@dataclass(frozen=True)
+class TrainConfig:
+    """How to learn; the defaults suit a model of about a million parameters."""
+
+    steps: int = 10_000
+    minutes: float | None = None
+    """Instead of `steps`: as many as fit, by the speed of the first ones; then the number is fixed."""
+    optimizer: OptimizerName = "muon"
+    """`muon` is Muon for the matrices and AdamW for the rest; `adamw` is AdamW alone."""
+    learning_rate: float = 2e-3
+    warmup: int = 50
+    """Steps in which the rate rises; then it falls along a cosine to a tenth."""
+    clip: float = 1.0
+    """The largest norm of a gradient."""
+    weight_decay: float = 0.0
+    evaluate_every: int = 0
+    """Steps between evaluations on held-out instances; 0 means only at the end."""
+    save_every: int = 500
+    """Steps between checkpoints; there is one at the end and at an interruption in any case."""
+    seed: int = 0
+    """Of the first weights."""
+
+    def __post_init__(self) -> None:
+        _require(self, steps=1, warmup=0, evaluate_every=0, save_every=1)
+        for name in ("learning_rate", "clip", "minutes"):
+            if getattr(self, name) is not None and not getattr(self, name) > 0:
+                raise ConfigError(f"{name} is {getattr(self, name)}; it needs to be above 0")
+        if self.optimizer not in get_args(OptimizerName):
+            raise ConfigError(f"optimizer is {self.optimizer!r}; try one of {', '.join(get_args(OptimizerName))}")
+
+
+@dataclass(frozen=True)
+class Recipe:
+    """A whole run; two equal recipes give the same weights on the same machine."""
+
+    data: DataConfig
+    model: ModelConfig
+    train: TrainConfig
+
+    def __post_init__(self) -> None:
+        if self.model.context < self.data.window:
+            raise ConfigError(f"the window is {self.data.window}, but the model reads only {self.model.context} tokens")
+
+    def to_json(self) -> dict[str, Any]:
+        """Plain data, as `json.loads` would give it back."""
+        plain: dict[str, Any] = json.loads(json.dumps(asdict(self)))
+        return plain
+
+
+def _require(config: Any, **least: int) -> None:
+    for name, bound in least.items():
+        if getattr(config, name) < bound:
+            raise ConfigError(f"{name} is {getattr(config, name)}; it needs to be at least {bound}")

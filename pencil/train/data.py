@@ -1,0 +1,101 @@
+"""Online data: instance i of a seed is always the same, so any step's batch can be made by any process at any time."""
+
+import signal
+from collections.abc import Iterator, Sequence
+from dataclasses import dataclass
+from functools import cached_property
+from itertools import count
+from random import Random
+from typing import Any
+
+from torch.utils.data import DataLoader, Dataset
+
+from pencil.rule import Context
+from pencil.tasks import Task, get_task
+from pencil.tokens import Marks, Vocab
+from pencil.train.batch import Batch, make_batch
+from pencil.train.config import DataConfig
+from pencil.train.pack import Packed, pack
+from pencil.train.split import draw
+
+EDGES = 0.1
+"""How often a stretch is the first of a trace, and how often the last; few others hold the first and last words."""
+AHEAD = 8
+"""Batches that each worker prepares ahead of the step."""
+
+
+@dataclass(frozen=True)
+class Data(Dataset[Batch]):
+    """Batches by step; `part` of `parts` processes takes every so many-th instance of each."""
+
+    config: DataConfig
+    part: int = 0
+    parts: int = 1
+
+    @cached_property
+    def tasks(self) -> list[Task[Any]]:
+        """One for each size, in the order of the config."""
+        return [get_task(self.config.task, size) for size in self.config.sizes]
+
+    @cached_property
+    def vocab(self) -> Vocab:
+        """That of the largest size, which holds those of the others."""
+        return max(self.tasks, key=lambda task: task.size).vocab
+
+    def __getitem__(self, step: int) -> Batch:
+        """This process's part of a step's batch."""
+        first = step * self.config.batch
+        return make_batch([self.packed(first + i) for i in range(self.part, self.config.batch, self.parts)])
+
+    def packed(self, index: int) -> Packed:
+        """Instance `index` of the series."""
+        config = self.config
+        rng = Random(f"train {config.seed} {index}")
+        task = rng.choices(self.tasks, weights=list(config.sizes.values()))[0]
+        trace = task.trace(draw(task, rng, held_out=False), config.format)
+        prompt, generated = self.vocab.encode(trace.prompt), self.vocab.encode(trace.generated)
+        if config.format != "pencil":
+            return pack(prompt, generated[: config.window], None).within(config.window)
+        if config.stretch is not None:
+            prompt, generated = random_stretch(prompt, generated, self.vocab.marks, config.stretch, rng)
+        return pack(prompt, generated, self.vocab.marks).within(config.window)
+
+    def batches(self, first: int, workers: int) -> Iterator[Batch]:
+        """Endless, from a step on; made in worker processes ahead of time, or here if there are none."""
+        loader: DataLoader[Batch] = DataLoader(
+            self,
+            sampler=_StepsFrom(first),
+            batch_size=None,
+            num_workers=workers,
+            prefetch_factor=AHEAD if workers else None,
+            multiprocessing_context="spawn" if workers else None,
+            worker_init_fn=_leave_interrupts_to_the_parent,
+        )
+        return iter(loader)
+
+
+@dataclass(frozen=True)
+class _StepsFrom:
+    """Step numbers without end."""
+
+    first: int
+
+    def __iter__(self) -> Iterator[int]:
+        return count(self.first)
+
+
+def random_stretch(
+    prompt: Sequence[int], generated: Sequence[int], marks: Marks[int], length: int, rng: Random
+) -> tuple[list[int], list[int]]:
+    """What is live right after a random reduction, and the next tokens generated; the paper allows to draw segments."""
+    starts = [0, *(place + 1 for place, token in enumerate(generated[:-1]) if token == marks.ret)]
+    last = next(start for start in starts if len(generated) - start <= length or start == starts[-1])
+    edge = rng.random()
+    start = starts[0] if edge < EDGES else last if edge < 2 * EDGES else rng.choice(starts)
+    context = Context(prompt, marks)
+    context.extend(generated[:start])
+    return list(context), list(generated[start : start + length])
+
+
+def _leave_interrupts_to_the_parent(worker: int) -> None:
+    signal.signal(signal.SIGINT, signal.SIG_IGN)

@@ -1,0 +1,226 @@
+"""The loop: batch, loss, gradient, step; stopped at any step and resumed, it gives the weights of a run never stopped.
+
+A run's directory holds `run.json` (the recipe), `metrics.jsonl`, `state/` (to go on from) and `model/` (a checkpoint).
+"""
+
+import signal
+import threading
+from collections.abc import Callable, Iterator
+from contextlib import AbstractContextManager, contextmanager, nullcontext
+from dataclasses import dataclass
+from pathlib import Path
+from typing import Any
+
+import torch
+from safetensors import SafetensorError
+from torch import nn
+
+from pencil.errors import CheckpointError, ConfigError, PencilError
+from pencil.model import checkpoint
+from pencil.model.transformer import Transformer
+from pencil.train.batch import Batch
+from pencil.train.config import Recipe
+from pencil.train.data import Data
+from pencil.train.journal import Journal
+from pencil.train.loss import PackedLoss
+from pencil.train.meter import Meter, Report, StepResult, Stopwatch
+from pencil.train.optim import Optimizers, learning_rate
+from pencil.train.state import State, claim, read_state, write_state
+from pencil.train.world import World
+
+CALIBRATION = 20
+"""Steps whose speed decides how many fit into the minutes given; the first few are not counted."""
+LOG_EVERY = 50
+
+Evaluate = Callable[[Transformer], dict[str, Any]]
+"""Called with the model at intervals and at the end; what it returns is logged and kept with the checkpoint."""
+
+
+@dataclass(frozen=True)
+class Machine:
+    """What to compute on; nothing here changes what is learned, but for rounding."""
+
+    device: str = "cpu"
+    workers: int = 1
+    """Processes that draw instances ahead of the step; with 0 it happens in between."""
+    bf16: bool = False
+    compile: bool = False
+
+
+@dataclass(frozen=True)
+class Hooks:
+    """What a run calls back."""
+
+    evaluate: Evaluate = lambda model: {}
+    report: Callable[[Report], None] = lambda report: None
+    say: Callable[[str], None] = print
+
+
+class Trainer:
+    """One run in one process; under `torchrun`, one of many that work on the same run."""
+
+    def __init__(self, recipe: Recipe, out: Path, machine: Machine, hooks: Hooks, world: World) -> None:
+        self.recipe, self.out, self.machine, self.hooks, self.world = recipe, out, machine, hooks, world
+        if recipe.data.batch < world.size:
+            raise ConfigError(f"{world.size} processes cannot share a batch of {recipe.data.batch}; try fewer")
+        self.data = Data(recipe.data, self.world.rank, self.world.size)
+        self.model = Transformer(recipe.model, seed=recipe.train.seed).to(self.world.device)
+        self.loss = self._wrap(PackedLoss(self.model))
+        self.optimizers = Optimizers(self.model, recipe.train)
+        self.meter = Meter(self.data.vocab)
+        self.journal = Journal(out / "metrics.jsonl")
+        self.metrics: dict[str, Any] = {}
+        self.step = 0
+        self.steps = recipe.train.steps if recipe.train.minutes is None else None
+        self.seconds: list[float] = []  # of the steps so far, while their number is being measured
+
+    def _wrap(self, loss: PackedLoss) -> nn.Module:
+        if self.machine.compile:
+            loss.compile(dynamic=True)
+        return self.world.share_gradients(loss)
+
+    def run(self) -> None:
+        """Learn until all steps are done, or until interrupted."""
+        batches = self.data.batches(self.step, self.machine.workers)
+        with interrupts() as received:
+            while not self.done:
+                stop = self._advance(batches, bool(received))
+                self._report()
+                if stop or self.done or self.step % self.recipe.train.save_every == 0:
+                    self.save()
+                if stop:
+                    return
+                every = self.recipe.train.evaluate_every
+                if every and self.step % every == 0 and not self.done:
+                    self._evaluate()
+        self._evaluate()
+        self._save_model()
+
+    @property
+    def done(self) -> bool:
+        """Whether all steps are done."""
+        return self.steps is not None and self.step >= self.steps
+
+    def _advance(self, batches: Iterator[Batch], stop: bool) -> bool:
+        """One step; whether any process was asked to stop after it."""
+        watch = Stopwatch()
+        batch = next(batches)
+        waited = watch.lap()
+        with self._precision():
+            loss = self.loss(batch)
+        loss.total.backward()
+        wrong = loss.wrong.cpu().numpy()
+        local = (loss.total.item(), wrong.sum(), len(batch.targets), batch.packed, stop)
+        total, wrongs, targets, packed, stops = self.world.sum(local)
+        self._move(total, targets)
+        result = StepResult(total, int(wrongs), int(targets), int(packed), waited + watch.lap(), waited)
+        self.meter.add(result, batch, wrong)
+        self._measure(result.seconds)
+        return stops > 0
+
+    def _move(self, total: float, targets: float) -> None:
+        """Change the weights by the gradient of the mean loss; processes have averaged the gradients of their sums."""
+        if not total < float("inf"):
+            raise PencilError(f"the loss of step {self.step + 1} is {total}; try a smaller learning rate")
+        weights = list(self.model.parameters())
+        torch._foreach_mul_([weight.grad for weight in weights if weight.grad is not None], self.world.size / targets)
+        nn.utils.clip_grad_norm_(weights, self.recipe.train.clip)
+        self.optimizers.step(self.rate)
+        self.model.zero_grad()
+        self.step += 1
+
+    @property
+    def rate(self) -> float:
+        """The learning rate of the next step."""
+        return learning_rate(self.recipe.train, self.step, self.steps)
+
+    def _precision(self) -> AbstractContextManager[Any]:
+        return torch.autocast(self.world.device.type, torch.bfloat16) if self.machine.bf16 else nullcontext()
+
+    def _measure(self, seconds: float) -> None:
+        """After the first few steps, fix how many fit into the minutes given."""
+        if self.steps is not None or self.recipe.train.minutes is None:
+            return
+        self.seconds.append(seconds)
+        if self.step >= CALIBRATION:
+            typical = sorted(self.seconds)[len(self.seconds) // 2]
+            left = 60 * self.recipe.train.minutes - sum(self.seconds)
+            [fitting] = self.world.sum([max(1, left / typical)])
+            self.steps = self.step + round(fitting / self.world.size)
+
+    def _report(self) -> None:
+        if not self.world.leads:
+            return
+        report = self.meter.report(self.step, self.steps, self.rate)
+        self.hooks.report(report)
+        if self.step % LOG_EVERY == 0 or self.done:
+            self.journal.write(report.as_dict() | {"worst": self.meter.worst_kinds()})
+
+    def _evaluate(self) -> None:
+        if self.world.leads:
+            self.metrics = {"step": self.step} | self.hooks.evaluate(self.model)
+            self.journal.write(self.metrics)
+        self.world.wait()
+
+    def save(self) -> None:
+        """Write the state to go on from, and the model as it is now."""
+        if self.world.leads:
+            weights, optimizers = self.model.state_dict(), self.optimizers.state()
+            write_state(self.out / "state", State(self.step, self.steps, weights, optimizers))
+        self._save_model()
+
+    def _save_model(self) -> None:
+        if self.world.leads:
+            data, words = self.recipe.data, self.data.vocab
+            sizes = tuple(sorted(data.sizes))
+            model = checkpoint.Checkpoint(self.model, words, data.task, sizes, data.format, self.metrics)
+            try:
+                checkpoint.save(model, self.out / "model")
+            except (OSError, SafetensorError) as error:
+                raise CheckpointError(f"{self.out / 'model'}: the model was not saved: {error}") from None
+        self.world.wait()
+
+    def restore(self, state: State) -> None:
+        """Go on from a state."""
+        self.model.load_state_dict(state.weights)
+        self.optimizers.restore(state.optimizers)
+        self.step, self.steps = state.step, state.steps
+        self.journal.rewind(self.step)
+
+
+def train(recipe: Recipe, out: Path, machine: Machine, hooks: Hooks, *, resume: bool = False) -> Trainer:
+    """Start a run, or go on with one; it is `done` unless it was interrupted."""
+    world = World.join(machine.device)
+    try:
+        if world.leads:
+            claim(out, recipe, resume=resume)
+        world.wait()
+        trainer = Trainer(recipe, out, machine, hooks, world)
+        state = read_state(out / "state", hooks.say) if resume else None
+        if state is not None:
+            trainer.restore(state)
+        trainer.run()
+    finally:
+        world.leave()
+    return trainer
+
+
+@contextmanager
+def interrupts() -> Iterator[list[int]]:
+    """The signals that asked to stop so far, Ctrl-C or SIGTERM; a second one does not wait."""
+    received: list[int] = []
+
+    def note(number: int, frame: object) -> None:
+        if received:
+            raise KeyboardInterrupt
+        received.append(number)
+
+    if threading.current_thread() is not threading.main_thread():  # only the main thread gets signals
+        yield received
+        return
+    before = {number: signal.signal(number, note) for number in (signal.SIGINT, signal.SIGTERM)}
+    try:
+        yield received
+    finally:
+        for number, handler in before.items():
+            signal.signal(number, handler)

@@ -1,0 +1,120 @@
+"""Muon for matrices, AdamW for the rest, and the schedule of the rate.
+
+Muon moves a matrix by its gradient with all singular values set to one (Jordan et al., 2024). The steps that do so run
+in float32 and on stacks of equal shape: in bfloat16 they cost more than the gradient on a CPU that has none.
+"""
+
+import math
+from collections.abc import Iterable
+from itertools import groupby
+from typing import Any
+
+import torch
+from torch import Tensor
+from torch.optim import AdamW, Optimizer
+
+from pencil.model.transformer import Transformer
+from pencil.train.config import TrainConfig
+
+NEWTON_SCHULZ = (3.4445, -4.7750, 2.0315)
+"""Coefficients of the quintic step; they push singular values to about 1 in five steps."""
+NEWTON_SCHULZ_STEPS = 5
+MATCHES_ADAMW = 0.2
+"""Root mean square of an AdamW update, to which Muon's are scaled, so that both share one rate."""
+
+
+def learning_rate(config: TrainConfig, step: int, steps: int | None) -> float:
+    """The rate of a step that counts from 0: a linear rise, then a cosine down to a tenth at the last of `steps`."""
+    if step < config.warmup:
+        return config.learning_rate * (step + 1) / config.warmup
+    if steps is None:
+        return config.learning_rate
+    done = (step - config.warmup) / max(1, steps - config.warmup)
+    return config.learning_rate * (0.55 + 0.45 * math.cos(math.pi * min(1.0, done)))
+
+
+class Muon(Optimizer):
+    """Momentum, orthogonalised; a group with `parts` holds matrices that are as many stacked upon each other."""
+
+    def __init__(self, groups: Iterable[dict[str, Any]], lr: float, momentum: float = 0.95, weight_decay: float = 0.0):
+        super().__init__(groups, {"lr": lr, "momentum": momentum, "weight_decay": weight_decay, "parts": 1})
+
+    @torch.no_grad()
+    def step(self, closure: None = None) -> None:  # type: ignore[override]
+        """Move every matrix, those of equal shape together."""
+        for group in self.param_groups:
+            by_shape = sorted(group["params"], key=lambda parameter: tuple(parameter.shape))
+            for _, same_shape in groupby(by_shape, key=lambda parameter: parameter.shape):
+                self._move(list(same_shape), group)
+
+    def _move(self, matrices: list[Tensor], group: dict[str, Any]) -> None:
+        velocities = [self._velocity(matrix) for matrix in matrices]
+        gradients: list[Tensor] = [matrix.grad for matrix in matrices if matrix.grad is not None]
+        torch._foreach_lerp_(velocities, gradients, 1 - group["momentum"])
+        ahead = torch.stack([torch.lerp(g, v, group["momentum"]) for g, v in zip(gradients, velocities, strict=True)])
+        rows, columns = matrices[0].shape[0] // group["parts"], matrices[0].shape[1]
+        updates = orthogonalise(ahead.view(-1, rows, columns)).view_as(ahead)
+        torch._foreach_mul_(matrices, 1 - group["lr"] * group["weight_decay"])
+        scale = MATCHES_ADAMW * max(rows, columns) ** 0.5
+        torch._foreach_add_(matrices, list(updates.unbind()), alpha=-group["lr"] * scale)
+
+    def _velocity(self, matrix: Tensor) -> Tensor:
+        state = self.state[matrix]
+        if not state:
+            state["velocity"] = torch.zeros_like(matrix)
+        velocity: Tensor = state["velocity"]
+        return velocity
+
+
+def orthogonalise(matrices: Tensor) -> Tensor:
+    """(n, R, C): each matrix with its singular values set to about 1, by Newton-Schulz steps."""
+    tall = matrices.shape[-2] > matrices.shape[-1]
+    x = matrices.mT if tall else matrices
+    x = x / (x.norm(dim=(-2, -1), keepdim=True) + 1e-7)
+    a, b, c = NEWTON_SCHULZ
+    for _ in range(NEWTON_SCHULZ_STEPS):
+        gram = x @ x.mT
+        x = torch.baddbmm(x, torch.baddbmm(gram, gram, gram, beta=b, alpha=c), x, beta=a)
+    return x.mT if tall else x
+
+
+class Optimizers:
+    """All that moves the weights: one optimiser, or two for different weights."""
+
+    def __init__(self, model: Transformer, config: TrainConfig) -> None:
+        self.names = {parameter: name for name, parameter in model.named_parameters()}
+        rate, decay = config.learning_rate, config.weight_decay
+        matrices = [p for p, name in self.names.items() if p.ndim == 2 and "embedding" not in name]
+        if config.optimizer == "adamw":
+            matrices = []
+        rest = [parameter for parameter in self.names if not any(parameter is matrix for matrix in matrices)]
+        stacked = [matrix for matrix in matrices if self.names[matrix].endswith("qkv.weight")]
+        single = [matrix for matrix in matrices if not self.names[matrix].endswith("qkv.weight")]
+        self.parts: list[Optimizer] = [AdamW(rest, lr=rate, betas=(0.9, 0.95), weight_decay=decay)]
+        if matrices:
+            self.parts.append(Muon([{"params": single}, {"params": stacked, "parts": 3}], rate, weight_decay=decay))
+
+    def step(self, rate: float) -> None:
+        """Move the weights by their gradients, at this rate."""
+        for optimizer in self.parts:
+            for group in optimizer.param_groups:
+                group["lr"] = rate
+            optimizer.step()
+
+    def state(self) -> dict[str, Tensor]:
+        """Everything that a later step depends on, as `parameter/what`."""
+        return {
+            f"{name}/{what}": value
+            for optimizer in self.parts
+            for parameter, name in self.names.items()
+            for what, value in optimizer.state.get(parameter, {}).items()
+        }
+
+    def restore(self, state: dict[str, Tensor]) -> None:
+        """The inverse of `state`."""
+        owner = {p: optimizer for optimizer in self.parts for group in optimizer.param_groups for p in group["params"]}
+        parameters = {name: parameter for parameter, name in self.names.items()}
+        for key, value in state.items():
+            name, what = key.rsplit("/", 1)
+            parameter = parameters[name]
+            owner[parameter].state[parameter][what] = value.clone() if what == "step" else value.to(parameter.device)

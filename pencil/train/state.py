@@ -1,0 +1,122 @@
+"""A run on disk: what was asked for, and one file for each saved step, written whole or not at all.
+
+The previous file is kept, so that a broken one loses only the time since then.
+"""
+
+import json
+import os
+from collections.abc import Callable
+from dataclasses import dataclass
+from pathlib import Path
+from typing import Any
+
+from safetensors import SafetensorError, safe_open
+from safetensors.torch import save_file
+from torch import Tensor
+
+from pencil.errors import CheckpointError
+from pencil.train.config import Recipe
+
+KEPT = 2
+"""How many of the latest files stay."""
+
+
+@dataclass(frozen=True)
+class State:
+    """Everything that the next step depends on; the data follow from the number of the step."""
+
+    step: int
+    """Steps done."""
+    steps: int | None
+    """Steps in all, or None while they are still being measured."""
+    weights: dict[str, Tensor]
+    optimizers: dict[str, Tensor]
+
+
+def claim(out: Path, recipe: Recipe, *, resume: bool) -> None:
+    """Make a run's directory, or see that it holds the very run to go on with."""
+    path, asked = out / "run.json", recipe.to_json()
+    try:
+        if resume:
+            _check_same(path, json.loads(path.read_text(encoding="utf-8")), asked)
+            return
+        if path.exists():
+            raise CheckpointError(f"{out}: found a run; go on with it by --resume, or choose another --out")
+        out.mkdir(parents=True, exist_ok=True)
+        path.write_text(json.dumps(asked, indent=2) + "\n", encoding="utf-8")
+    except FileNotFoundError:
+        raise CheckpointError(f"{out}: found no run to go on with; start it without --resume") from None
+    except (OSError, ValueError) as error:
+        raise CheckpointError(f"{path}: found {error}, expected a run's directory") from None
+
+
+def _check_same(path: Path, found: dict[str, Any], asked: dict[str, Any]) -> None:
+    for part, settings in asked.items():
+        for name, value in settings.items():
+            started_with = found.get(part, {}).get(name)
+            if started_with != value:
+                raise CheckpointError(
+                    f"{path}: the run was started with {part} {name} = {started_with}, not {value};"
+                    " resume it with the options it was started with"
+                )
+
+
+def write_state(directory: Path, state: State) -> Path:
+    """Write a state beside the older ones, then drop the oldest."""
+    path = directory / f"{state.step:09}.safetensors"
+    unfinished = path.with_suffix(".partial")
+    tensors = {f"weights/{name}": value for name, value in state.weights.items()}
+    tensors |= {f"optimizers/{name}": value for name, value in state.optimizers.items()}
+    try:
+        directory.mkdir(parents=True, exist_ok=True)
+        save_file({name: value.contiguous() for name, value in tensors.items()}, unfinished, _header(state))
+        _flush(unfinished)
+        unfinished.replace(path)
+        _flush(directory)
+    except (OSError, SafetensorError) as error:
+        unfinished.unlink(missing_ok=True)
+        raise CheckpointError(f"{path}: the state of step {state.step} was not saved: {error}") from None
+    for old in saved_states(directory)[KEPT:]:
+        old.unlink(missing_ok=True)
+    return path
+
+
+def read_state(directory: Path, warn: Callable[[str], None]) -> State | None:
+    """The latest state that can be read; warns of those that cannot, None if there was never one."""
+    paths = saved_states(directory)
+    for path in paths:
+        try:
+            return _read(path)
+        except (OSError, SafetensorError, ValueError, KeyError) as error:
+            warn(f"{path} is broken ({error}); trying the one before")
+    if paths:
+        raise CheckpointError(f"{directory}: found no state that can be read; start again in another directory")
+    return None
+
+
+def saved_states(directory: Path) -> list[Path]:
+    """The files of saved states, latest first."""
+    return sorted(directory.glob("*.safetensors"), reverse=True)
+
+
+def _header(state: State) -> dict[str, str]:
+    return {"state": json.dumps({"step": state.step, "steps": state.steps})}
+
+
+def _read(path: Path) -> State:
+    with safe_open(path, framework="pt") as file:
+        header = json.loads(file.metadata()["state"])
+        tensors = {name: file.get_tensor(name) for name in file.keys()}  # noqa: SIM118
+    parts: dict[str, dict[str, Tensor]] = {"weights": {}, "optimizers": {}}
+    for name, value in tensors.items():
+        part, rest = name.split("/", 1)
+        parts[part][rest] = value
+    return State(header["step"], header["steps"], parts["weights"], parts["optimizers"])
+
+
+def _flush(path: Path) -> None:
+    descriptor = os.open(path, os.O_RDONLY)
+    try:
+        os.fsync(descriptor)
+    finally:
+        os.close(descriptor)

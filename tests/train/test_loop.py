@@ -1,0 +1,196 @@
+import json
+import os
+import signal
+import subprocess
+import sys
+from collections.abc import Callable
+from dataclasses import replace
+from pathlib import Path
+from typing import Any
+
+import pytest
+import torch
+from torch import Tensor
+
+from pencil.errors import CheckpointError, PencilError
+from pencil.model import checkpoint
+from pencil.train.config import Recipe
+from pencil.train.loop import CALIBRATION, Hooks, Machine, Trainer, interrupts, train
+from pencil.train.loss import Loss
+from pencil.train.meter import Report
+from pencil.train.state import saved_states
+from tests.train.examples import small_recipe
+
+HERE = Machine(workers=0)
+QUIET = Hooks(say=lambda text: None)
+
+
+def run(recipe: Recipe, out: Path, *, resume: bool = False, hooks: Hooks = QUIET) -> Trainer:
+    return train(recipe, out, HERE, hooks, resume=resume)
+
+
+def assert_same_weights(one: Trainer, other: Trainer) -> None:
+    for name, weight in one.model.state_dict().items():
+        assert torch.equal(weight, other.model.state_dict()[name]), name
+
+
+def interrupt_after(step: int, number: int = signal.SIGINT) -> Callable[[Report], None]:
+    def report(report: Report) -> None:
+        if report.step == step:
+            os.kill(os.getpid(), number)
+
+    return report
+
+
+def lines(out: Path) -> list[dict[str, Any]]:
+    return [json.loads(line) for line in (out / "metrics.jsonl").read_text().splitlines()]
+
+
+GOLDEN = [3.4977, 3.3577, 2.8582]
+"""Losses after 1, 4 and 20 steps; a change here means that training itself has changed."""
+
+
+def test_losses_are_as_they_were(tmp_path: Path) -> None:
+    losses: dict[int, float] = {}
+
+    def note(report: Report) -> None:
+        losses[report.step] = report.loss
+
+    run(small_recipe(steps=20), tmp_path, hooks=Hooks(report=note))
+    assert [losses[step] for step in (1, 4, 20)] == pytest.approx(GOLDEN, abs=2e-3)
+
+
+def test_the_loss_falls(tmp_path: Path) -> None:
+    losses: list[float] = []
+    run(small_recipe(steps=60), tmp_path, hooks=Hooks(report=lambda report: losses.append(report.loss)))
+    assert losses[-1] < 0.75 * losses[0]
+
+
+@pytest.mark.parametrize("number", [signal.SIGINT, signal.SIGTERM])
+def test_stopping_and_resuming_gives_the_same_weights(tmp_path: Path, number: int) -> None:
+    recipe = small_recipe(steps=8)
+    whole = run(recipe, tmp_path / "whole")
+    stopped = run(recipe, tmp_path / "parts", hooks=Hooks(report=interrupt_after(3, number)))
+    assert (stopped.done, stopped.step) == (False, 4)
+    resumed = run(recipe, tmp_path / "parts", resume=True)
+    assert resumed.done
+    assert_same_weights(whole, resumed)
+
+
+def test_a_killed_run_goes_on_from_its_last_saved_state(tmp_path: Path) -> None:
+    recipe = small_recipe(steps=8, save_every=3)
+
+    def die(report: Report) -> None:
+        if report.step == 5:
+            raise MemoryError
+
+    with pytest.raises(MemoryError):
+        run(recipe, tmp_path / "killed", hooks=Hooks(report=die))
+    assert saved_states(tmp_path / "killed" / "state")[0].stem == "000000003"
+    assert_same_weights(run(recipe, tmp_path / "whole"), run(recipe, tmp_path / "killed", resume=True))
+
+
+def test_a_broken_latest_state_costs_only_the_time_since_the_one_before(tmp_path: Path) -> None:
+    recipe = small_recipe(steps=8, save_every=2)
+    stopped = run(recipe, tmp_path / "run", hooks=Hooks(report=interrupt_after(4)))
+    saved_states(tmp_path / "run" / "state")[0].write_bytes(b"broken")
+    warnings: list[str] = []
+    resumed = run(recipe, tmp_path / "run", resume=True, hooks=Hooks(say=warnings.append))
+    assert stopped.step == 5
+    assert "is broken" in warnings[0]
+    assert_same_weights(run(recipe, tmp_path / "whole"), resumed)
+
+
+def test_a_disk_that_fills_up_is_one_clear_error(tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> None:
+    def fail(*arguments: Any, **options: Any) -> None:
+        raise OSError(28, "No space left on device")
+
+    monkeypatch.setattr("pencil.train.loop.checkpoint.save", fail)
+    with pytest.raises(CheckpointError, match=r"the model was not saved: .*No space left"):
+        run(small_recipe(steps=2), tmp_path)
+    assert saved_states(tmp_path / "state")[0].stem == "000000002"
+
+
+def test_the_checkpoint_holds_the_trained_model_and_its_metrics(tmp_path: Path) -> None:
+    trainer = run(small_recipe(steps=2), tmp_path, hooks=Hooks(evaluate=lambda model: {"accuracy": 0.25}))
+    found = checkpoint.read(tmp_path / "model")
+    assert (found.task, found.sizes, found.format) == ("qbf", (2,), "pencil")
+    assert found.metrics == {"step": 2, "accuracy": 0.25}
+    for name, weight in trainer.model.state_dict().items():
+        assert torch.equal(weight, found.model.state_dict()[name])
+
+
+def test_evaluations_come_at_intervals_and_at_the_end(tmp_path: Path) -> None:
+    run(small_recipe(steps=5, evaluate_every=2), tmp_path, hooks=Hooks(evaluate=lambda model: {"accuracy": 1.0}))
+    assert [line["step"] for line in lines(tmp_path) if "accuracy" in line and "loss" not in line] == [2, 4, 5]
+
+
+def test_resuming_does_not_write_metrics_twice(tmp_path: Path) -> None:
+    recipe = small_recipe(steps=6, evaluate_every=1)
+    run(recipe, tmp_path, hooks=Hooks(report=interrupt_after(3), evaluate=lambda model: {"seen": 1}))
+    run(recipe, tmp_path, resume=True, hooks=Hooks(evaluate=lambda model: {"seen": 1}))
+    steps = [line["step"] for line in lines(tmp_path) if "seen" in line]
+    assert steps == sorted(set(steps))
+    assert steps[-1] == 6
+
+
+def test_minutes_become_steps_that_resuming_keeps(tmp_path: Path) -> None:
+    recipe = small_recipe(minutes=0.05)
+    stopped = run(recipe, tmp_path, hooks=Hooks(report=interrupt_after(CALIBRATION)))
+    resumed = run(recipe, tmp_path, resume=True)
+    assert stopped.steps is not None
+    assert stopped.steps > CALIBRATION
+    assert resumed.step == resumed.steps == stopped.steps
+
+
+@pytest.mark.parametrize("format", ["cot", "direct"])
+def test_the_other_formats_train_by_the_same_loop(tmp_path: Path, format: Any) -> None:
+    recipe = small_recipe(steps=2)
+    trainer = run(replace(recipe, data=replace(recipe.data, format=format)), tmp_path)
+    assert checkpoint.read(tmp_path / "model").format == format
+    assert trainer.done
+
+
+def test_a_loss_that_is_not_finite_stops_the_run(tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> None:
+    monkeypatch.setattr(Loss, "total", property(lambda loss: loss[0] * float("nan")))
+    with pytest.raises(PencilError, match="the loss of step 1 is nan; try a smaller learning rate"):
+        run(small_recipe(steps=2), tmp_path)
+
+
+def test_bf16_is_an_option(tmp_path: Path) -> None:
+    trainer = train(small_recipe(steps=2), tmp_path, Machine(workers=0, bf16=True), QUIET)
+    assert trainer.model.embedding.weight.dtype == torch.float32
+    assert trainer.done
+
+
+def test_a_second_interrupt_does_not_wait() -> None:
+    with interrupts() as received:
+        os.kill(os.getpid(), signal.SIGINT)
+        assert received == [signal.SIGINT]
+        with pytest.raises(KeyboardInterrupt):
+            os.kill(os.getpid(), signal.SIGINT)
+
+
+PART_OF_A_WORLD = """
+import sys
+from pathlib import Path
+import torch
+from pencil.train.loop import Hooks, Machine, train
+from tests.train.examples import small_recipe
+torch.set_num_threads(1)
+train(small_recipe(steps=5), Path(sys.argv[1]), Machine(workers=0), Hooks(say=lambda text: None))
+"""
+
+
+@pytest.mark.slow
+def test_two_processes_learn_what_one_does(tmp_path: Path) -> None:
+    (tmp_path / "part.py").write_text(PART_OF_A_WORLD)
+    command = [sys.executable, "-m", "torch.distributed.run", "--standalone", "--nproc-per-node", "2"]
+    environment = os.environ | {"PYTHONPATH": str(Path(__file__).parents[2]), "OMP_NUM_THREADS": "1"}
+    subprocess.run([*command, str(tmp_path / "part.py"), str(tmp_path / "two")], check=True, env=environment)
+    one = run(small_recipe(steps=5), tmp_path / "one")
+    two = checkpoint.read(tmp_path / "two" / "model").model.state_dict()
+    for name, weight in one.model.state_dict().items():
+        largest: Tensor = (weight - two[name]).abs().max()
+        assert largest < 2e-5, name
+    assert lines(tmp_path / "two")[0]["loss"] == pytest.approx(lines(tmp_path / "one")[0]["loss"], rel=1e-4)

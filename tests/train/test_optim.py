@@ -1,0 +1,91 @@
+from itertools import pairwise
+
+import pytest
+import torch
+
+from pencil.model.transformer import ModelConfig, Transformer
+from pencil.train.config import OptimizerName, TrainConfig
+from pencil.train.optim import Muon, Optimizers, learning_rate, orthogonalise
+
+CONFIG = TrainConfig(steps=100, warmup=10, learning_rate=1.0)
+
+
+def test_the_rate_rises_then_falls_to_a_tenth() -> None:
+    rates = [learning_rate(CONFIG, step, 100) for step in range(101)]
+    assert rates[0] == pytest.approx(0.1)
+    assert rates[9] == rates[10] == 1.0
+    assert rates[55] == pytest.approx(0.55)
+    assert rates[100] == pytest.approx(0.1)
+    assert all(later <= earlier for earlier, later in pairwise(rates[10:]))
+
+
+def test_the_rate_stays_up_while_the_steps_are_not_known() -> None:
+    assert learning_rate(CONFIG, 50, None) == 1.0
+
+
+@pytest.mark.parametrize("shape", [(3, 8, 8), (2, 16, 4), (2, 4, 16)])
+def test_orthogonalised_matrices_have_singular_values_near_one(shape: tuple[int, ...]) -> None:
+    matrices = torch.randn(shape, generator=torch.Generator().manual_seed(0))
+    values = torch.linalg.svdvals(orthogonalise(matrices))
+    assert values.min() > 0.5
+    assert values.max() < 1.3
+
+
+def test_orthogonalised_matrices_keep_their_singular_directions() -> None:
+    matrix = torch.randn(6, 9, generator=torch.Generator().manual_seed(0))
+    left, _, right = torch.linalg.svd(matrix, full_matrices=False)
+    inside = left.T @ orthogonalise(matrix[None])[0] @ right.T
+    assert (inside - inside.diag().diag()).abs().max() < 1e-4
+
+
+def test_stacked_matrices_are_moved_as_if_they_were_apart() -> None:
+    generator = torch.Generator().manual_seed(0)
+    whole = torch.nn.Parameter(torch.zeros(12, 4))
+    whole.grad = torch.randn(12, 4, generator=generator)
+    apart = [torch.nn.Parameter(torch.zeros(4, 4)) for _ in range(3)]
+    for part, gradient in zip(apart, whole.grad.split(4), strict=True):  # type: ignore[no-untyped-call]
+        part.grad = gradient.clone()
+    Muon([{"params": [whole], "parts": 3}], lr=0.1).step()
+    Muon([{"params": apart}], lr=0.1).step()
+    torch.testing.assert_close(whole.data, torch.cat([part.data for part in apart]))
+
+
+def test_an_update_of_muon_is_as_large_as_one_of_adamw() -> None:
+    weight = torch.nn.Parameter(torch.zeros(64, 64))
+    weight.grad = torch.randn(64, 64, generator=torch.Generator().manual_seed(0))
+    Muon([{"params": [weight]}], lr=1.0).step()
+    assert weight.data.square().mean().sqrt().item() == pytest.approx(0.2, rel=0.2)
+
+
+def make(optimizer: OptimizerName) -> tuple[Transformer, Optimizers]:
+    model = Transformer(ModelConfig(11, n_layers=2, d_model=8, n_heads=2, context=16), seed=1)
+    return model, Optimizers(model, TrainConfig(steps=10, optimizer=optimizer, weight_decay=0.1))
+
+
+def take_steps(model: Transformer, optimizers: Optimizers, seeds: range) -> None:
+    for seed in seeds:
+        tokens = torch.randint(0, 11, (2, 9), generator=torch.Generator().manual_seed(seed))
+        model(tokens).square().mean().backward()
+        optimizers.step(0.01)
+        model.zero_grad()
+
+
+@pytest.mark.parametrize("name", ["muon", "adamw"])
+def test_every_weight_moves(name: OptimizerName) -> None:
+    model, optimizers = make(name)
+    before = {key: value.clone() for key, value in model.state_dict().items()}
+    take_steps(model, optimizers, range(2))
+    assert all(not torch.equal(before[key], value) for key, value in model.state_dict().items())
+
+
+@pytest.mark.parametrize("name", ["muon", "adamw"])
+def test_a_restored_state_goes_on_the_same(name: OptimizerName) -> None:
+    model, optimizers = make(name)
+    take_steps(model, optimizers, range(3))
+    other, resumed = make(name)
+    other.load_state_dict(model.state_dict())
+    resumed.restore({key: value.clone() for key, value in optimizers.state().items()})
+    take_steps(model, optimizers, range(3, 6))
+    take_steps(other, resumed, range(3, 6))
+    for key, value in model.state_dict().items():
+        assert torch.equal(value, other.state_dict()[key]), key
