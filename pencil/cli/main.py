@@ -6,7 +6,7 @@ from collections.abc import Callable
 import typer
 
 from pencil import __version__
-from pencil.cli import data, demo, stats, tm, trace
+from pencil.cli import data, demo, eval, export, fasp, stats, tm, trace, train
 from pencil.errors import PencilError
 
 COMMANDS: dict[str, Callable[..., None]] = {
@@ -14,6 +14,9 @@ COMMANDS: dict[str, Callable[..., None]] = {
     "trace": trace.trace,
     "stats": stats.stats,
     "data": data.data,
+    "train": train.train,
+    "eval": eval.eval_,
+    "export": export.export,
 }
 """Command name to function; each function lives in a file of its own and imports what is heavy inside of it."""
 
@@ -27,6 +30,7 @@ app = typer.Typer(
 for name, function in COMMANDS.items():
     app.command(name)(function)
 app.add_typer(tm.app, name="tm")
+app.add_typer(fasp.app, name="fasp")
 
 
 def _print_version(wanted: bool) -> None:

@@ -5,6 +5,8 @@ from typing import Annotated
 
 import typer
 
+from pencil.tasks import Format
+
 TaskName = Annotated[str, typer.Argument(metavar="TASK", help="sat, qbf or einstein.", show_default=False)]
 Size = Annotated[
     int | None,
@@ -14,3 +16,9 @@ Seed = Annotated[int, typer.Option(help="Everything random follows from it.")]
 Json = Annotated[bool, typer.Option("--json", help="Print one JSON object instead.")]
 Text = Annotated[str | None, typer.Option(help="The instance itself, in the paper's wording or a file format's.")]
 File = Annotated[Path | None, typer.Option(help="Read the instance from a file.")]
+FormatName = Annotated[
+    Format | None,
+    typer.Option(
+        help="pencil erases thoughts, cot keeps them, direct answers at once.", show_default="what it was made for"
+    ),
+]

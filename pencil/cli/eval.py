@@ -1,0 +1,92 @@
+"""`pencil eval`: how good a trained model is, by the paper's protocol."""
+
+import json
+from pathlib import Path
+from typing import TYPE_CHECKING, Annotated, cast
+
+import typer
+
+from pencil.cli.options import FormatName, Json, Seed
+from pencil.cli.progress import progress_bar
+from pencil.tasks import Format, get_task
+
+if TYPE_CHECKING:
+    from rich.table import Table
+
+    from pencil.evaluate import Outcome, Report
+    from pencil.model.checkpoint import Checkpoint
+
+
+def eval_(
+    directory: Annotated[Path, typer.Argument(metavar="DIR", help="A run's directory or a checkpoint.")],
+    size: Annotated[int | None, typer.Option(help="One problem size instead of all it was trained on.")] = None,
+    count: Annotated[int, typer.Option(min=1, help="Held-out instances of each size.")] = 100,
+    format: FormatName = None,
+    seed: Seed = 0,
+    rows: Annotated[int, typer.Option(min=1, help="Instances that think at the same time.")] = 64,
+    failures: Annotated[Path | None, typer.Option(help="Where to save what went wrong.", show_default=False)] = None,
+    json_: Json = False,
+) -> None:
+    """Accuracy, trace rate, peak, tokens and time on held-out instances, which training never sees.
+
+    Up to ten instances that went wrong are saved for reading: to failures.jsonl in a run's directory, or to the file
+    that --failures names.
+
+    \b
+    Examples:
+      pencil eval runs/qbf3
+      pencil eval runs/qbf3 --size 4 --count 20 --json
+    """
+    from pencil.evaluate.run import write_failures
+    from pencil.model.checkpoint import read
+
+    is_run = (directory / "model").is_dir()
+    checkpoint = read(directory / "model" if is_run else directory)
+    sizes = checkpoint.sizes if size is None else (size,)
+    reports, outcomes = [], []
+    for each in sizes:
+        report, new = _evaluate(checkpoint, each, count, format, seed, rows)
+        reports.append(report)
+        outcomes += new
+    place = failures or (directory / "failures.jsonl" if is_run else None)
+    wrong = write_failures(place, outcomes) if place else 0
+    if json_:
+        print(json.dumps({"reports": [report.as_dict() for report in reports]}))
+        return
+    from rich.console import Console
+
+    Console().print(_table(reports))
+    if wrong:
+        print(f"what went wrong is in {place}")
+
+
+def _evaluate(
+    checkpoint: "Checkpoint", size: int, count: int, format: Format | None, seed: int, rows: int
+) -> "tuple[Report, list[Outcome]]":
+    from pencil.evaluate import evaluate
+
+    task = get_task(checkpoint.task, size)
+    with progress_bar(f"{task.name} of size {size}", count) as done:
+        chosen = cast(Format, format or checkpoint.format)  # a checkpoint's format is checked when it is read
+        return evaluate(checkpoint.model, checkpoint.vocab, task, chosen, count, seed, rows, done)
+
+
+def _table(reports: "list[Report]") -> "Table":
+    from rich.table import Table
+
+    first = reports[0]
+    table = Table(title=f"{first.task}, format {first.format}, {first.count} held-out instances of each size")
+    for column in ("size", "accuracy", "trace rate", "peak", "tokens", "reductions", "seconds", "failures"):
+        table.add_column(column, justify="left" if column == "failures" else "right")
+    for report in reports:
+        table.add_row(
+            str(report.size),
+            f"{report.accuracy:.1%}",
+            f"{report.trace_rate:.2%}",
+            f"{report.peak:,}",
+            f"{report.tokens:,.0f}",
+            f"{report.reductions:,.1f}",
+            f"{report.seconds:.2f}",
+            ", ".join(f"{count} {kind}" for kind, count in report.failures.items()) or "none",
+        )
+    return table

@@ -1,0 +1,6 @@
+"""Evaluation by the paper's protocol: accuracy and trace rate on held-out instances, all rows at once."""
+
+from pencil.evaluate.metrics import Outcome, Report, summarise, trace_rate
+from pencil.evaluate.run import evaluate, held_out_instances
+
+__all__ = ["Outcome", "Report", "evaluate", "held_out_instances", "summarise", "trace_rate"]

@@ -1,0 +1,146 @@
+"""Running a model on held-out instances."""
+
+import json
+import time
+from collections import Counter
+from collections.abc import Callable, Iterable, Sequence
+from pathlib import Path
+from random import Random
+from typing import Any
+
+from pencil.errors import PencilError
+from pencil.evaluate.metrics import Outcome, Report, summarise
+from pencil.generate.engine import Engine
+from pencil.generate.events import Event, Stopped, Token
+from pencil.generate.limits import Limits
+from pencil.model.protocol import Model
+from pencil.tasks import Format, Task
+from pencil.tokens import Vocab, join
+from pencil.trace import Trace
+from pencil.train.split import draw
+
+CLASSES_SEEN_IN = 32
+"""Instances from which the number of different answers is read off."""
+PATIENCE = 16
+"""After this many draws for each instance wanted, the balance of the answers is given up."""
+LONGER = 2
+"""A model may generate this many times the longest trace of the reasoner."""
+REPEATS = 32
+"""Copies of a stretch that count as a loop; a deep recursion ends with as many equal answers as it has calls."""
+
+
+def held_out_instances(task: Task[Any], count: int, seed: int) -> list[Any]:
+    """Instances that are never trained on, their answers balanced; the same for the same seed."""
+    rng = Random(f"held-out {task.name} {task.size} {seed}")
+    drawn = [draw(task, rng, held_out=True) for _ in range(min(CLASSES_SEEN_IN, count))]
+    classes = len({task.solve(instance) for instance in drawn})
+    chosen: list[Any] = []
+    answers: Counter[str] = Counter()
+    draws = 0
+    while len(chosen) < count:
+        instance = drawn[draws] if draws < len(drawn) else draw(task, rng, held_out=True)
+        draws += 1
+        answer = task.solve(instance)
+        if answers[answer] * classes < count or draws > PATIENCE * count:
+            chosen.append(instance)
+            answers[answer] += 1
+    return chosen
+
+
+def evaluate(
+    model: Model,
+    vocab: Vocab,
+    task: Task[Any],
+    format: Format = "pencil",
+    count: int = 100,
+    seed: int = 0,
+    rows: int = 64,
+    progress: Callable[[int], None] = lambda done: None,
+) -> tuple[Report, list[Outcome]]:
+    """Let a model answer held-out instances, many at once; calls back with the number of instances done."""
+    _require_words(vocab, task)
+    instances = held_out_instances(task, count, seed)
+    truths = [task.trace(instance, format) for instance in instances]
+    start = time.perf_counter()
+    stops, generated = _generate(model, vocab, truths, format, rows, progress)
+    seconds = time.perf_counter() - start
+    outcomes = [
+        _outcome(task, task.solve(instance), truth, vocab.decode(tokens), stop)
+        for instance, truth, tokens, stop in zip(instances, truths, generated, stops, strict=True)
+    ]
+    return summarise(task.name, task.size, format, outcomes, seconds), outcomes
+
+
+def _generate(
+    model: Model,
+    vocab: Vocab,
+    truths: Sequence[Trace[str]],
+    format: Format,
+    rows: int,
+    progress: Callable[[int], None],
+) -> tuple[list[Stopped], list[list[int]]]:
+    """How each row stopped, and all that it said."""
+    said: list[list[int]] = [[] for _ in truths]
+    done = 0
+
+    def watch(row: int, event: Event) -> None:
+        nonlocal done
+        if isinstance(event, Token):
+            said[row].append(event.id)
+        elif isinstance(event, Stopped):
+            done += 1
+            progress(done)
+
+    longest = LONGER * max(len(truth.generated) for truth in truths)
+    limits = Limits(tokens=longest, repeats=REPEATS, overflow="truncate")
+    marks = vocab.marks if format == "pencil" else None
+    engine = Engine(model, marks, end=vocab.end, rows=rows, limits=limits)
+    return engine.run([vocab.encode(truth.prompt) for truth in truths], watch), said
+
+
+def _outcome(task: Task[Any], expected: str, truth: Trace[str], words: list[str], stop: Stopped) -> Outcome:
+    said = Trace(truth.prompt, tuple(words))
+    return Outcome(
+        prompt=truth.prompt,
+        truth=truth.generated,
+        generated=said.generated,
+        expected=expected,
+        answer=task.answer(said.final),
+        stop=stop.reason,
+        peak=stop.peak,
+        reductions=stop.reductions,
+    )
+
+
+def _require_words(vocab: Vocab, task: Task[Any]) -> None:
+    missing = next((word for word in task.words if word not in vocab), None)
+    if missing is not None:
+        raise PencilError(
+            f"the model has no word {missing!r}, which {task.name} of size {task.size} needs; try smaller"
+        )
+
+
+def write_failures(path: Path, outcomes: Iterable[Outcome], most: int = 10) -> int:
+    """Save instances that were not right, for reading; how many there are in all."""
+    failures = [outcome for outcome in outcomes if outcome.verdict != "right"]
+    lines = [json.dumps(_readable(outcome), ensure_ascii=False) + "\n" for outcome in failures[:most]]
+    path.write_text("".join(lines), encoding="utf-8")
+    return len(failures)
+
+
+def _readable(outcome: Outcome) -> dict[str, Any]:
+    """A failure as text, with the place where it left the reasoner's trace."""
+    pairs = zip(outcome.generated, outcome.truth, strict=False)
+    same = next((place for place, (ours, right) in enumerate(pairs) if ours != right), None)
+    departs = min(len(outcome.generated), len(outcome.truth)) if same is None else same
+    return {
+        "verdict": outcome.verdict,
+        "expected": outcome.expected,
+        "answer": outcome.answer,
+        "stop": outcome.stop,
+        "departs": departs,
+        "prompt": join(outcome.prompt),
+        "same": join(outcome.generated[:departs]),
+        "generated": join(outcome.generated[departs:]),
+        "truth": join(outcome.truth[departs:]),
+    }

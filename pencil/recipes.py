@@ -1,0 +1,111 @@
+"""Named runs, as functions: `pencil train NAME`.
+
+CPU recipes are sized for two cores and one problem size each; mixed ones cover many sizes with one model; those named
+`paper_...` have the paper's model sizes and are meant for a GPU. The paper prints no batch size and no learning rate.
+"""
+
+from collections.abc import Callable, Mapping
+from dataclasses import replace
+
+from pencil.errors import ConfigError
+from pencil.model.presets import preset
+from pencil.tasks import Format, get_task
+from pencil.train.config import DataConfig, Recipe, TrainConfig
+
+
+def qbf3() -> Recipe:
+    """QBF with 3 variables, 0.8M parameters, on two CPU cores."""
+    return _recipe("qbf", [3], "tiny", TrainConfig(steps=4_000, learning_rate=4e-3, evaluate_every=1_000))
+
+
+def sat3() -> Recipe:
+    """SAT with 3 variables, 0.8M parameters, on two CPU cores."""
+    return _recipe("sat", [3], "tiny", TrainConfig(steps=4_000, learning_rate=4e-3, evaluate_every=1_000))
+
+
+def einstein3() -> Recipe:
+    """Puzzles of 3 houses, 1.2M parameters, on two CPU cores."""
+    train = TrainConfig(steps=6_000, learning_rate=4e-3, evaluate_every=2_000)
+    return _recipe("einstein", [3], "small", train, batch=3, stretch=600)
+
+
+def qbf() -> Recipe:
+    """QBF with 3 to 10 variables, one model of 1.2M parameters, hours on a CPU."""
+    return _recipe("qbf", range(3, 11), "small", TrainConfig(steps=40_000, evaluate_every=10_000), batch=6, stretch=300)
+
+
+def sat() -> Recipe:
+    """SAT with 3 to 10 variables, one model of 1.2M parameters, hours on a CPU."""
+    return _recipe("sat", range(3, 11), "small", TrainConfig(steps=40_000, evaluate_every=10_000), batch=4, stretch=300)
+
+
+def einstein() -> Recipe:
+    """Puzzles of 3 to 5 houses, one model of 1.2M parameters, hours on a CPU."""
+    train = TrainConfig(steps=40_000, evaluate_every=10_000)
+    return _recipe("einstein", range(3, 6), "small", train, batch=4, stretch=600)
+
+
+def paper_sat() -> Recipe:
+    """SAT with 10 variables at the paper's size, 10.63M parameters, on a GPU."""
+    return _recipe("sat", [10], "paper-10m", PAPER, batch=32, stretch=2_000)
+
+
+def paper_qbf() -> Recipe:
+    """QBF with 10 variables at the paper's size, 10.63M parameters, on a GPU."""
+    return _recipe("qbf", [10], "paper-10m", PAPER, batch=32, stretch=2_000)
+
+
+def paper_einstein() -> Recipe:
+    """Puzzles of 5 houses at the paper's size, 25.19M parameters, on a GPU."""
+    return _recipe("einstein", [5], "paper-25m", PAPER, batch=32, stretch=2_000)
+
+
+PAPER = TrainConfig(steps=50_000, learning_rate=1e-3, warmup=500, evaluate_every=5_000, save_every=1_000)
+
+RECIPES: dict[str, Callable[[], Recipe]] = {
+    function.__name__: function
+    for function in (qbf3, sat3, einstein3, qbf, sat, einstein, paper_sat, paper_qbf, paper_einstein)
+}
+
+
+def get_recipe(name: str) -> Recipe:
+    """A recipe by its name."""
+    if name not in RECIPES:
+        raise ConfigError(f"found no recipe {name!r}, expected one of {', '.join(RECIPES)}")
+    return RECIPES[name]()
+
+
+def adjust(
+    recipe: Recipe,
+    format: Format | None = None,
+    steps: int | None = None,
+    minutes: float | None = None,
+    seed: int | None = None,
+) -> Recipe:
+    """The recipe with what a command line may change."""
+    if steps is not None and minutes is not None:
+        raise ConfigError("found both steps and minutes; give one of them")
+    data, train = recipe.data, recipe.train
+    if format is not None:
+        data = replace(data, format=format)
+    if steps is not None:
+        train = replace(train, steps=steps)
+    if minutes is not None:
+        train = replace(train, minutes=minutes)
+    if seed is not None:
+        data, train = replace(data, seed=seed), replace(train, seed=seed)
+    return replace(recipe, data=data, train=train)
+
+
+def _recipe(
+    task: str,
+    sizes: Mapping[int, float] | range | list[int],
+    model: str,
+    train: TrainConfig,
+    batch: int = 4,
+    stretch: int | None = None,
+) -> Recipe:
+    """A recipe for problem sizes that are drawn equally often, or with the weights given."""
+    weights = dict(sizes) if isinstance(sizes, Mapping) else dict.fromkeys(sizes, 1.0)
+    words = len(get_task(task, max(weights)).vocab)
+    return Recipe(DataConfig(task, weights, batch=batch, stretch=stretch), preset(model, words), train)
