@@ -12,6 +12,7 @@ from pencil.generate.events import Event, Reason, Reduced, Stopped, Token
 from pencil.generate.limits import Limits
 from pencil.generate.reference import reference
 from pencil.generate.sample import Sampling
+from pencil.model.int8 import to_int8
 from pencil.model.protocol import Model
 from pencil.model.transformer import ModelConfig, Transformer
 from pencil.rule import Context
@@ -110,6 +111,11 @@ def test_a_trained_model_says_what_it_learned(learned: Learned, rows: int) -> No
     together = watch(Engine(learned.model, MARKS, end=END, rows=rows, limits=FEW), prompts)
     assert [[event.id for event in events if isinstance(event, Token)] for events in together] == traces
     assert sum(isinstance(event, Reduced) for events in together for event in events) > 20
+
+
+def test_a_trained_model_says_the_same_in_8_bits(learned: Learned) -> None:
+    together = watch(Engine(to_int8(learned.model), MARKS, end=END, limits=FEW), learned.prompts)
+    assert [[event.id for event in events if isinstance(event, Token)] for events in together] == learned.traces
 
 
 def test_a_trained_model_equals_the_reference(learned: Learned) -> None:
