@@ -92,6 +92,7 @@ CASES = [
     Case("is_pos", is_pos(3), "00000", [0, 0, 1, 0, 0], FASP_FIRST),
     Case("rha_by_inverse", rha_by_inverse(1, odd, digit), "13204", [1, 3, 3, 3, 3], FASP_FIRST),
     Case("seq_sum", seq_sum(signed), "0134", [-2, -3, -2, 0]),
+    Case("seq_sum of a constant", seq_sum(constant(2)), "0134", [2, 4, 6, 8]),
     Case("rha", rha(1, odd, digit), "13204", [1, 3, 3, 3, 3]),
     Case("rha of a changing query", rha(signed, digit, seq_len), "40413", [1, 2, 3, 2, 3]),
     Case("best match", rightmost_best_match(digit - 1, digit, seq_len), "4213", [1, 2, 3, 2]),

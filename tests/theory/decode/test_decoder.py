@@ -4,7 +4,7 @@ from fractions import Fraction
 from itertools import islice
 
 import pytest
-from hypothesis import given, settings
+from hypothesis import example, given, settings
 from hypothesis import strategies as st
 
 from pencil.theory.compiler import compile_program
@@ -21,6 +21,7 @@ from tests.theory.random_weights import random_weights
 
 
 @given(st.integers(0, 10**6), st.lists(st.integers(0, 2), min_size=1, max_size=8))
+@example(772455, [0])  # a coordinate that the position and a layer both write to
 @settings(max_examples=60, deadline=None)
 def test_random_weights_give_exactly_the_numbers_of_their_program(seed: int, tokens: list[int]) -> None:
     weights = random_weights(seed)

@@ -7,7 +7,7 @@ import pytest
 from hypothesis import given
 from hypothesis import strategies as st
 
-from pencil.theory.running import Best, Grouped, Match, RunningHead, Vector, mean
+from pencil.theory.decode.heads import Best, Grouped, Match, RunningHead, Vector, mean
 
 values = st.integers(-5, 5)
 small = st.integers(-4, 4)

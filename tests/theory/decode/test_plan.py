@@ -3,10 +3,10 @@ from random import Random
 import pytest
 
 from pencil.theory.compiler import compile_program
+from pencil.theory.decode.plan import Plan
 from pencil.theory.fasp import Expr, Program, aha, seq_len
 from pencil.theory.fasp.library import average, rha, rightmost_best_match, rightmost_exact_match, seq_max, seq_sum
 from pencil.theory.machines import random_machine
-from pencil.theory.plan import Plan
 from pencil.theory.program import turing_program
 from tests.theory.programs import ALPHABET, digit, odd, word
 
@@ -14,7 +14,7 @@ from tests.theory.programs import ALPHABET, digit, odd, word
 def heads(value: Expr) -> list[tuple[str, bool, bool]]:
     """Of each head: what it remembers, whether the last match wins, whether it carries sums."""
     plan = Plan(compile_program(Program(ALPHABET, {"value": value})).weights)
-    return [(head.kind, head.rightmost, head.sums) for layer in plan.terms for head in layer.heads]
+    return [(head.kind, head.rightmost, head.sums) for layer in plan.layers for head in layer.heads]
 
 
 @pytest.mark.parametrize(
@@ -38,16 +38,10 @@ def test_what_a_head_remembers_is_read_off_the_weights(value: Expr, expected: li
 
 def test_no_head_of_a_turing_machine_scans() -> None:
     plan = Plan(compile_program(turing_program(random_machine(Random(1)))).weights)
-    assert [[head.kind for head in layer.heads] for layer in plan.terms] == [
+    assert [[head.kind for head in layer.heads] for layer in plan.layers] == [
         ["best"],
         ["best", "best"],
         ["best", "best"],
         ["match", "match"],
         [],
     ]
-
-
-def test_a_prefix_needs_less_than_the_last_token() -> None:
-    plan = Plan(compile_program(turing_program(random_machine(Random(1)))).weights)
-    whole = sum(len(stage.writes) for stage in plan.stages())
-    assert sum(len(stage.writes) for stage in plan.stages(prefix=True)) < whole / 3

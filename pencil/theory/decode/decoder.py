@@ -1,16 +1,18 @@
-"""Fast decoding of a transformer's weights: exact numbers, sparse sums, and heads that keep running state.
+"""Reading tokens one by one, and generating under the reduction rule.
 
-`pencil.theory.plan` reads off the matrices what each head has to remember. The cost of a token does not depend on the
-length of the context, except for heads of the kind `Grouped` with many different keys. The tokens are those of the
-plain path, which computes the same function in floating point; here no length is too long.
+The cost of a token does not depend on the length of the context, except for heads of the kind `Grouped` with many
+different keys. Numbers are exact, so no length is too long; the tokens are those of the plain path, which computes the
+same function in floating point.
 """
 
-from collections.abc import Hashable, Iterable, Iterator, Sequence
+from collections.abc import Callable, Hashable, Iterable, Iterator, Sequence
+from operator import itemgetter
 from typing import Any
 
 from pencil.rule import Context
-from pencil.theory.plan import Plan, Stage, Stream
-from pencil.theory.running import Number
+from pencil.theory.decode.heads import Number
+from pencil.theory.decode.plan import Plan
+from pencil.theory.decode.stages import Stage, Stages, Stream, function
 from pencil.theory.weights import Weights
 from pencil.tokens import Marks
 
@@ -21,18 +23,21 @@ class RunningDecoder:
     """Reads tokens by their index and predicts the next one; restart it to read another context."""
 
     def __init__(self, weights: Weights) -> None:
-        self._plan = plan = Plan(weights)
-        self._stages = plan.stages()
-        self._prefix_stages = plan.stages(prefix=True)
-        self._outputs = plan.outputs()
-        self._last_inputs = plan.last_inputs()
+        plan = Plan(weights)
+        self._sparse = plan.sparse
+        self._built = Stages(plan)
+        self._stages = self._built.build()
+        self._prefix_stages = self._built.build(prefix=True)
+        self._outputs = [function(row) for row in plan.sparse.output]
+        inputs = plan.last_inputs()
+        self._last_inputs: Callable[[Stream], Any] = itemgetter(*inputs) if inputs else lambda stream: None
         self._memo: dict[Any, int] = {}
         self.length = 0
 
     def restart(self) -> None:
         """Forget the context."""
         self.length = 0
-        self._plan.forget()
+        self._built.forget()
 
     def next_token(self, tokens: Iterable[int]) -> int:
         """Read one token or more; the index of the largest output, which is the next token."""
@@ -59,8 +64,8 @@ class RunningDecoder:
 
     def _run(self, token: int, stages: Sequence[Stage]) -> Stream:
         self.length = position = self.length + 1
-        stream = self._plan.embedding[token].copy()
-        for coordinate, feature in self._plan.place:
+        stream = self._sparse.embedding[token].copy()
+        for coordinate, feature in self._sparse.place:
             stream[coordinate] += feature(position)
         last = stages[-1] if stages else None
         for stage in stages:
@@ -78,7 +83,7 @@ class RunningDecoder:
     def _finish(self, stream: Stream) -> list[Number]:
         for stage in self._stages[-1:]:
             stage.feed_forward(stream)
-        return [function(stream) for function in self._outputs]
+        return [output(stream) for output in self._outputs]
 
 
 def generate(
