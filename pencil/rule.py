@@ -142,9 +142,19 @@ class Context(Sequence[TokenT]):
             self.max_depth = len(self._calls)
         return None
 
+    def feed(self, tokens: Iterable[TokenT]) -> Iterator[Reduction[TokenT]]:
+        """Append many tokens, faster than one by one; each reduction as it happens."""
+        live, special = self._live, self._special
+        for token in tokens:
+            if token not in special:
+                live.append(token)
+            elif (reduction := self.append(token)) is not None:
+                yield reduction
+        self.peak = max(self.peak, len(live))  # between two marks the sequence only grows
+
     def extend(self, tokens: Iterable[TokenT]) -> list[Reduction[TokenT]]:
         """Append many tokens; the reductions they caused."""
-        return [reduction for token in tokens if (reduction := self.append(token)) is not None]
+        return list(self.feed(tokens))
 
     def _note(self, token: TokenT) -> None:
         """Remember where the mark at the end of the sequence stands."""
@@ -241,10 +251,7 @@ def replay(
     """Every x^(i) and x^(i+0.5) of a trace, in order."""
     context = Context(prompt, marks, scroll=scroll)
     start = len(context)
-    for token in generated:
-        reduction = context.append(token)
-        if reduction is None:
-            continue
+    for reduction in context.feed(generated):
         after = list(context)
         yield Step(Segment(_undo(after, reduction), start), reduction, after)
         start = len(after)

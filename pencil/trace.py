@@ -28,13 +28,16 @@ from pencil.rule import Context, Segment, Step, replay, segments
 from pencil.tokens import CALL, RETURN, SEP, WORD_MARKS, Marks, TokenT
 
 _WORDS: Any = WORD_MARKS
+LIMIT = 20_000_000
+"""A trace that grows beyond this many words is given up: some instances take exponential time."""
 
 
 class TraceWriter:
     """Collects a trace; `call`, `answer` and `tail_call` bring the marks, so that no reasoner types them."""
 
-    def __init__(self) -> None:
+    def __init__(self, limit: int = LIMIT) -> None:
         self.words: list[str] = []
+        self.limit = limit
         self._answered: list[bool] = []  # one entry for each open call
 
     def __call__(self, *words: str) -> None:
@@ -48,6 +51,8 @@ class TraceWriter:
     @contextmanager
     def call(self) -> Iterator[None]:
         """A thought that will be erased: `[CALL]` at the start of the block, `[RETURN]` at its end."""
+        if len(self.words) > self.limit:
+            raise TraceError(f"the trace is longer than {self.limit:,} words; this instance is too hard to reason out")
         self.words.append(CALL)
         self._answered.append(False)
         yield
@@ -142,21 +147,20 @@ def measure(
 ) -> Stats:
     """The statistics of a trace; holds only the live sequence, so the trace may be a stream."""
     context = Context(prompt, marks, scroll=scroll)
-    start, count, cost = len(context), 0, 0
-    for token in generated:
-        count += 1
-        reduction = context.append(token)
-        if reduction is not None:
-            cost += attention_cost(start, reduction.end + 1) + attention_cost(reduction.kept, len(context))
-            start = len(context)
+    start, tokens, cost = len(context), len(prompt), 0
+    for reduction in context.feed(generated):
+        cost += attention_cost(start, reduction.end + 1) + attention_cost(reduction.kept, len(context))
+        tokens += reduction.end + 1 - start
+        start = len(context)
+    tokens += len(context) - start
     return Stats(
-        tokens=len(prompt) + count,
+        tokens=tokens,
         peak=context.peak,
         reductions=context.reductions,
         unmatched=context.unmatched,
         depth=context.max_depth,
         cost_pencil=cost + attention_cost(start, len(context)),
-        cost_cot=attention_cost(len(prompt), len(prompt) + count),
+        cost_cot=attention_cost(len(prompt), tokens),
     )
 
 

@@ -139,6 +139,9 @@ def test_peak_count_and_depth_follow_the_sequence(prompt: list[str], generated: 
         reductions += live != grown
         context.append(word)
     assert (context.peak, context.reductions, context.max_depth) == (peak, reductions, depth)
+    at_once = Context(prompt)
+    at_once.extend(generated)
+    assert (at_once.peak, at_once.reductions, at_once.max_depth) == (peak, reductions, depth)
 
 
 @given(any_words, any_words)

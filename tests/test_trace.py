@@ -103,5 +103,16 @@ def test_the_writers_own_traces_always_match() -> None:
     assert (stats.unmatched, stats.depth, stats.reductions) == (0, 6, 2**6 - 1)
 
 
+def test_an_endless_trace_is_given_up() -> None:
+    write = TraceWriter(limit=10)
+
+    def think_forever() -> None:
+        with write.call():
+            think_forever()
+
+    with pytest.raises(TraceError, match="longer than 10 words"):
+        think_forever()
+
+
 def test_stats_become_plain_data() -> None:
     assert measure(["q"], ["a"]).as_dict()["tokens"] == 2
