@@ -118,14 +118,19 @@ def _known_words(sentence: str, place: str) -> list[str]:
 def _relation(words: list[str], sentence: str, place: str) -> tuple[Relation, bool]:
     """How the values stand to each other, and whether the sentence names them in the opposite order."""
     sides = [index for index, word in enumerate(words) if word in SIDES]
-    if len(sides) == 1:
+    neighbors = [index for index, word in enumerate(words) if word in BESIDE]
+    if len(sides) == 1 and _are_one_relation(words, sides[0], neighbors):
         return SIDES[words[sides[0]]], _is_swapped(words, sides[0], sentence, place)
-    neighbors = sum(word in BESIDE for word in words)
-    if not sides and neighbors == 1:
+    if not sides and len(neighbors) == 1:
         return Relation.NEXT, False
     if not sides and not neighbors and ("same" in words or _has_main_verb(words)):
         return Relation.SAME, False
     raise ParseError(place, sentence, "one relation: next to, left of, right of, or a verb such as is, lives or keeps")
+
+
+def _are_one_relation(words: list[str], side: int, neighbors: list[int]) -> bool:
+    """Whether a neighbor says nothing beyond the side: none, "left neighbor of", or "next to, and left of"."""
+    return all(at == side + 1 or "and" in words[at:side] for at in neighbors)
 
 
 def _is_swapped(words: list[str], side: int, sentence: str, place: str) -> bool:

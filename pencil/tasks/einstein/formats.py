@@ -3,7 +3,7 @@
 import re
 
 from pencil.errors import ParseError
-from pencil.tasks.einstein.english import names_a_value, read_clue
+from pencil.tasks.einstein.english import KNOWN_WORDS, names_a_value, read_clue
 from pencil.tasks.einstein.instance import CATEGORIES, SIZES, Clue, Puzzle, Relation, categories, constraint, house
 from pencil.tokens import PROMPT_END, START
 
@@ -68,35 +68,47 @@ _LABEL = re.compile(
 
 def _sentences(text: str) -> list[str]:
     """The sentences of the prompt, without special words, numbers and bullets."""
-    prompt = text.split(START)[-1].split(PROMPT_END)[0]
+    prompt = text.strip().removeprefix(START).removesuffix(PROMPT_END)
     return [_LABEL.sub("", piece.strip(), count=1) for piece in _SENTENCE.findall(prompt) if piece.strip()]
+
+
+_ASKS = re.compile(r"(?:who|which)\b[^.]* (?:owns|keeps|has|breeds|raises)\b[^.]*$", re.IGNORECASE)
 
 
 def _is_question(sentence: str) -> bool:
     """Whether a sentence asks who owns the Fish; the answer to anything else is not ours to give."""
-    if not (sentence.endswith("?") or re.match(r"(?:who|what|which|whose)\b", sentence, re.IGNORECASE)):
+    if not (sentence.endswith("?") or _ASKS.match(sentence)):
         return False
     if not re.search(r"\bfish\b", sentence, re.IGNORECASE):
         raise ParseError("question", sentence, "Who owns the Fish?")
     return True
 
 
-_INTRODUCTION = re.compile(
-    r"\b(?:houses|owners|people|persons|each|every|different|certain|hints|clues|facts|riddle|puzzle|question)\b",
-    re.IGNORECASE,
+_INTRODUCTION_WORDS = frozenset(
+    "houses homes owners people persons men neighbors each every different distinct certain unique various colorful"
+    " own no one two six seven eight nine ten"
+    " colors colours nationality nationalities beverages drinks brands cigarettes cigars pets type kind sort"
+    " hint hints clue clues fact facts constraint constraints riddle puzzle question following here these those this"
+    " there street row line village numbered painted wall walls other another or any all none them we you know given"
+    " einstein wrote s called single from not is are have has".split()
 )
 
 
 def _is_introduction(sentence: str) -> bool:
-    """Whether a sentence sets the scene: it names no value and speaks of houses in general."""
-    return not names_a_value(sentence) and (sentence.endswith(":") or _INTRODUCTION.search(sentence) is not None)
+    """Whether a sentence sets the scene: it names no value, and all its words are those of an introduction."""
+    words = set(re.findall(r"[a-z]+", sentence.lower()))
+    known = _INTRODUCTION_WORDS | KNOWN_WORDS | _SIZES.keys()
+    return bool(words & _INTRODUCTION_WORDS) and words <= known and not names_a_value(sentence)
+
+
+_SIZES = {"three": 3, "four": 4, "five": 5, "3": 3, "4": 4, "5": 5}
 
 
 def _stated_size(sentence: str) -> int | None:
     found = re.search(r"\b(\d+|one|two|three|four|five|six|seven|eight|nine|ten) (?:\w+ )?houses\b", sentence.lower())
     if found is None:
         return None
-    size = {"three": 3, "four": 4, "five": 5, "3": 3, "4": 4, "5": 5}.get(found[1])
+    size = _SIZES.get(found[1])
     if size is None:
         raise ParseError("introduction", found[0], "three, four or five houses")
     return size

@@ -63,6 +63,11 @@ def _force_only_places(category: int, state: State, say: Say) -> None:
 def _same(clue: Clue, state: State, say: Say) -> None:
     first, second = clue.first, clue.second
     say(f"{first} must be in the SAME house as {second}")
+    category, *others = _categories_of(clue, state)
+    if not others:
+        say(f"No house can hold {first} and {second}")
+        state.cells[category] = [0] * state.layout.size
+        return
     for value, anchor in ((first, second), (second, first)):
         pin = state.pinned(anchor)
         if pin is not None:

@@ -52,6 +52,11 @@ class Einstein(Task[Puzzle]):
         self.minimal = minimal
 
     @property
+    def settings(self) -> dict[str, bool]:
+        """Both of its options."""
+        return {"tail_recursion": self.tail_recursion, "minimal": self.minimal}
+
+    @property
     def words(self) -> tuple[str, ...]:
         """Words of every size first, then those of each size in turn, so that a word has the same id at any size."""
         return tuple(dict.fromkeys(_all_words(self.size)))

@@ -18,7 +18,7 @@ def test_what_is_written_is_read_back(size: int) -> None:
         sampled = sample(size, Random(seed))
         puzzle = Puzzle(size, (*sampled.clues, any_clue(size, Random(seed))))
         assert parse(puzzle_text(puzzle)) == puzzle
-        assert parse(f"<|startoftext|> {puzzle_text(puzzle)} <|endofprompt|> [CALL]") == puzzle
+        assert parse(f"<|startoftext|> {puzzle_text(puzzle)} <|endofprompt|>") == puzzle
 
 
 @pytest.mark.parametrize(
@@ -84,6 +84,11 @@ def test_the_last_house_depends_on_the_size() -> None:
         ("There are six houses. The Brit drinks tea.", "introduction: found 'six houses'"),
         ("The Dane lives in the middle house.", "clue 1: found 'middle house'"),
         ("The Brit lives in the red house. Who drinks water?", "question: found 'Who drinks water?'"),
+        ("The Brit keeps dogs <|endofprompt|> the purple thing is here", "clue 1: found '<'"),
+        ("The Swede keeps fish. The purple house is different from the pink house.", "clue 2: found 'purple'"),
+        ("The Spaniard and the Ukrainian own neighbouring houses. The Swede keeps fish.", "clue 1: found 'spaniard'"),
+        ("The Swede keeps fish. The zebra owner lives between two people with foxes.", "clue 2: found 'zebra'"),
+        ("What the fish owner drinks is tea. The Swede keeps dogs.", "clue 1: found 'what'"),
         ("\x00\x01", "clue 1: found '\\x00'"),
     ],
 )
