@@ -18,6 +18,7 @@ from pencil.generate.sample import GREEDY, Sampling
 from pencil.model.checkpoint import Checkpoint, read
 from pencil.tasks import Task, get_task
 from pencil.tokens import join
+from pencil.trace import Trace
 
 PATIENT = Limits(repeats=32)
 """Stops a model that goes round in circles."""
@@ -77,7 +78,8 @@ class Solver:
     def read(self, stopped: Stopped) -> Solution:
         """What the model's last words say."""
         words = self.vocab.decode(stopped.response)
-        answer = self.task.answer(words) if stopped.reason == "end" else None
+        final = Trace((), tuple(words)).final if self.checkpoint.format == "cot" else words
+        answer = self.task.answer(final) if stopped.reason == "end" else None
         return Solution(answer, join(words), stopped)
 
 

@@ -11,6 +11,7 @@ from dataclasses import dataclass
 from pencil.errors import ParseError
 from pencil.tasks.logic import MAX_VARIABLES, Clause
 
+IS_COMMENT = re.compile(r"\s*c(?!\w)")
 Line = tuple[int, list[str]]
 """A line's number, counted from 1, and its words."""
 
@@ -60,7 +61,7 @@ def _lines(text: str) -> Iterator[Line]:
         words = line.split()
         if words and words[0] == "%":
             return
-        if words and not words[0].startswith("c"):
+        if words and not IS_COMMENT.match(line):
             yield number, words
 
 

@@ -13,7 +13,7 @@ from collections.abc import Iterable, Sequence
 from functools import cache
 
 from pencil.errors import ParseError
-from pencil.tokens import END, PROMPT_END, RETURN, START
+from pencil.tokens import END, PROMPT_END, START
 
 Clause = tuple[int, ...]
 
@@ -39,18 +39,17 @@ def clause_words(clause: Clause) -> tuple[str, ...]:
 
 
 def stated_answer(response: Sequence[str]) -> str | None:
-    """The truth value after the last `Answer:`, where nothing but marks follows it.
+    """The truth value of a response that is `Answer:` and that value, and nothing else.
 
     >>> stated_answer("Answer: True <|endoftext|>".split())
     'True'
     >>> stated_answer("Answer: True Try 2".split()) is None
     True
     """
-    words = list(response)
-    while words and words[-1] in (RETURN, END):
-        words.pop()
-    stated = len(words) > 1 and words[-2] == "Answer:" and words[-1] in TRUTH
-    return words[-1] if stated else None
+    match [word for word in response if word != END]:
+        case ["Answer:", answer] if answer in TRUTH:
+            return answer
+    return None
 
 
 class Cursor:
@@ -114,7 +113,7 @@ def read_clause(cursor: Cursor) -> Clause:
 
 def looks_like_dimacs(text: str) -> bool:
     """Whether the first word is that of a DIMACS or QDIMACS file: a comment or the header."""
-    return re.match(r"\s*(c|p\b)", text) is not None
+    return re.match(r"\s*[cp](?!\w)", text) is not None
 
 
 @cache

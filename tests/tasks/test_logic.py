@@ -33,7 +33,8 @@ def test_an_empty_clause_has_words() -> None:
     ("response", "answer"),
     [
         ("Answer: False <|endoftext|>", "False"),
-        ("Try 1 = True [SEP] Answer: True [RETURN] <|endoftext|>", "True"),
+        ("Try 1 = True [SEP] Answer: True [RETURN] <|endoftext|>", None),
+        ("Answer: True [RETURN] <|endoftext|>", None),
         ("Answer: Maybe <|endoftext|>", None),
         ("Answer:", None),
         ("Answer: True Try", None),
@@ -53,4 +54,4 @@ def test_every_word_is_in_the_vocabulary_and_every_call_returns(task: Task[Any])
         stats = trace.stats()
         assert stats.unmatched == 0
         assert stats.reductions == trace.generated.count("[CALL]")
-        assert task.answer(trace.final) == task.answer(trace.generated) in ("True", "False")
+        assert task.answer(trace.final) in ("True", "False")
