@@ -5,7 +5,7 @@ from collections.abc import Sequence
 from functools import cached_property
 from pathlib import Path
 from random import Random
-from typing import ClassVar, Generic, Literal, TypeVar
+from typing import Any, ClassVar, Generic, Literal, TypeVar
 
 from pencil.errors import ParseError, SizeError
 from pencil.tokens import END, PROMPT_END, START, Vocab
@@ -32,6 +32,11 @@ class Task(ABC, Generic[Instance]):
         if self.size not in self.sizes:
             smallest, largest = self.sizes[0], self.sizes[-1]
             raise SizeError(f"{self.name} has no size {self.size}; try one from {smallest} to {largest}")
+
+    @property
+    def settings(self) -> dict[str, Any]:
+        """What besides the size decides which instances and traces there are."""
+        return {}
 
     @property
     @abstractmethod
@@ -91,7 +96,7 @@ class Task(ABC, Generic[Instance]):
     def read(self, path: Path) -> Instance:
         """An instance from a file."""
         try:
-            return self.parse(path.read_text(encoding="utf-8"))
+            return self.parse(path.read_text(encoding="utf-8-sig"))
         except UnicodeDecodeError as error:
             raise ParseError(f"{path}: byte {error.start}", "<binary data>", "UTF-8 text") from None
         except ParseError as error:

@@ -6,7 +6,6 @@ until then the lines made so far are in `data.jsonl.partial`.
 
 import json
 import multiprocessing
-import os
 import signal
 from collections.abc import Callable, Iterable, Iterator
 from contextlib import contextmanager
@@ -16,6 +15,7 @@ from pathlib import Path
 from typing import Any, BinaryIO
 
 from pencil.errors import PencilError
+from pencil.files import sync, write_atomically
 from pencil.tasks.base import Task
 from pencil.tokens import join
 
@@ -32,6 +32,7 @@ class DatasetSpec:
 
     task: str
     size: int
+    settings: dict[str, Any]
     count: int
     seed: int
 
@@ -60,38 +61,44 @@ def write_dataset(
     progress: Callable[[int], None] = lambda done: None,
 ) -> Path:
     """Write, or go on writing, `count` instances to `out`; calls back with the number of instances done."""
-    final, unfinished = out / "data.jsonl", out / "data.jsonl.partial"
-    _claim(out, DatasetSpec(task.name, task.size, count, seed))
-    if not final.exists():
-        with unfinished.open("a+b") as file:
-            done = _drop_broken_line(file)
-            progress(done)
-            for lines in _chunks(task, seed, done, count, workers):
-                file.write(lines.encode())
-                done += lines.count("\n")
-                progress(done)
-            file.flush()
-            os.fsync(file.fileno())
-        unfinished.rename(final)
-    progress(count)
-    return final
+    spec = DatasetSpec(task.name, task.size, task.settings, count, seed)
+    try:
+        _claim(out, spec)
+        return _write(task, spec, out, workers, progress)
+    except (OSError, ValueError) as error:
+        raise DatasetError(f"{out} cannot be used as a dataset directory: {error}") from None
 
 
 def _claim(out: Path, spec: DatasetSpec) -> None:
     """Make the directory, or see that it holds the beginning of this very dataset."""
     meta = out / "meta.json"
-    try:
-        out.mkdir(parents=True, exist_ok=True)
-        if meta.exists():
-            found = json.loads(meta.read_text())
-            if found != asdict(spec):
-                raise DatasetError(f"{out} holds another dataset: {found}, not {asdict(spec)}; choose another one")
-        elif any(out.iterdir()):
-            raise DatasetError(f"{out} is not empty and holds no dataset; choose an empty or a new directory")
-        else:
-            meta.write_text(json.dumps(asdict(spec)) + "\n")
-    except (OSError, json.JSONDecodeError) as error:
-        raise DatasetError(f"{out} cannot be used as a dataset directory: {error}") from None
+    out.mkdir(parents=True, exist_ok=True)
+    if meta.exists():
+        found = json.loads(meta.read_text())
+        if found != asdict(spec):
+            raise DatasetError(f"{out} holds another dataset: {found}, not {asdict(spec)}; choose another one")
+    elif any(out.iterdir()):
+        raise DatasetError(f"{out} is not empty and holds no dataset; choose an empty or a new directory")
+    else:
+        write_atomically(meta, json.dumps(asdict(spec)) + "\n")
+
+
+def _write(task: Task[Any], spec: DatasetSpec, out: Path, workers: int, progress: Callable[[int], None]) -> Path:
+    """The lines that are missing, then the file's final name."""
+    final, unfinished = out / "data.jsonl", out / "data.jsonl.partial"
+    if not final.exists():
+        with unfinished.open("a+b") as file:
+            done = _drop_broken_line(file)
+            progress(done)
+            for lines in _chunks(task, spec.seed, done, spec.count, workers):
+                file.write(lines.encode())
+                done += lines.count("\n")
+                progress(done)
+        sync(unfinished)
+        unfinished.rename(final)
+        sync(out)
+    progress(spec.count)
+    return final
 
 
 def _drop_broken_line(file: BinaryIO) -> int:

@@ -5,6 +5,7 @@ import pytest
 
 from pencil import get_task
 from pencil.tasks.dataset import DatasetError, write_dataset
+from pencil.tasks.einstein import Einstein
 from pencil.tokens import join
 
 TASK = get_task("sat", 3)
@@ -55,6 +56,26 @@ def test_a_finished_dataset_is_not_written_again(tmp_path: Path) -> None:
 def test_a_foreign_directory_is_refused(tmp_path: Path) -> None:
     (tmp_path / "thesis.tex").write_text("precious")
     with pytest.raises(DatasetError, match="is not empty"):
+        write_dataset(TASK, 3, 0, tmp_path)
+
+
+def test_a_tasks_settings_make_another_dataset(tmp_path: Path) -> None:
+    write_dataset(Einstein(3), 3, 0, tmp_path)
+    with pytest.raises(DatasetError, match="holds another dataset"):
+        write_dataset(Einstein(3, minimal=True), 3, 0, tmp_path)
+
+
+@pytest.mark.parametrize("content", [b"", b"[", b"\xff\xfe"])
+def test_a_broken_description_is_a_clear_error(tmp_path: Path, content: bytes) -> None:
+    (tmp_path / "meta.json").write_bytes(content)
+    with pytest.raises(DatasetError, match="cannot be used"):
+        write_dataset(TASK, 3, 0, tmp_path)
+
+
+def test_what_cannot_be_written_is_a_clear_error(tmp_path: Path) -> None:
+    write_dataset(TASK, 3, 0, tmp_path).unlink()
+    (tmp_path / "data.jsonl.partial").mkdir()
+    with pytest.raises(DatasetError, match="cannot be used"):
         write_dataset(TASK, 3, 0, tmp_path)
 
 
