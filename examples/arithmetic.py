@@ -9,7 +9,7 @@ import sys
 from collections.abc import Sequence
 from random import Random
 
-from pencil import ParseError, Task, TraceWriter
+from pencil import ParseError, Task, TraceWriter, VocabError
 from pencil.tokens import END, SPECIAL_WORDS, join, split
 
 OPERATORS = {"+": operator.add, "-": operator.sub, "*": operator.mul}
@@ -39,8 +39,9 @@ class Arithmetic(Task[str]):
     def parse(self, text: str) -> str:
         expression = "".join(word for word in split(text) if word not in SPECIAL_WORDS)
         try:
+            self.vocab.encode(list(expression))
             self.reason(expression, TraceWriter())
-        except (SyntaxError, ValueError):
+        except (VocabError, SyntaxError, ValueError):
             expected = "numbers and + - * with parentheses, such as ( 3 + 4 ) * 2"
             raise ParseError("expression", expression, expected) from None
         return expression
@@ -74,5 +75,5 @@ def _evaluate(node: ast.expr, write: TraceWriter) -> int:
 
 if __name__ == "__main__":
     task = Arithmetic()
-    for step in task.trace(task.parse(sys.argv[1])).steps():
+    for step in task.trace(task.parse(" ".join(sys.argv[1:]))).steps():
         print(step.reduction or join(step.after))

@@ -3,7 +3,7 @@
     python -m experiments.figure_length [--count 1000]
 
 Reasons out `count` instances of each size of each task, and writes figure_length.json and figure_length.png to
-experiments/results. About 10 minutes for 1,000 instances on one core.
+experiments/results. About two minutes on one core.
 """
 
 import argparse

@@ -6,14 +6,15 @@ from typing import Annotated
 
 import typer
 
-from pencil.cli.options import Seed, Size, TaskName
+from pencil.cli.options import Minimal, NoTail, Seed, Size, TaskName, choose_task
 from pencil.cli.progress import progress_bar
-from pencil.tasks import get_task
 
 
 def data(
     task: TaskName,
     size: Size = None,
+    minimal: Minimal = False,
+    no_tail_recursion: NoTail = False,
     count: Annotated[int, typer.Option(min=1, help="How many instances.")] = 1000,
     seed: Seed = 0,
     out: Annotated[Path, typer.Option("--out", "-o", help="A new directory, or one to go on with.")] = Path("data"),
@@ -29,7 +30,7 @@ def data(
     """
     from pencil.tasks.dataset import write_dataset
 
-    chosen = get_task(task, size)
+    chosen = choose_task(task, size, minimal, no_tail_recursion)
     try:
         with progress_bar(f"{task} of size {chosen.size}", count) as done:
             written = write_dataset(chosen, count, seed, out, workers, done)

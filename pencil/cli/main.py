@@ -2,12 +2,15 @@
 
 import sys
 from collections.abc import Callable
+from typing import Any
 
 import typer
 
 from pencil import __version__
 from pencil.cli import data, demo, eval, export, fasp, stats, tm, trace, train
 from pencil.errors import PencilError
+
+UsageError: Any = typer.BadParameter.__base__  # what typer raises for a wrong option; its module is private
 
 COMMANDS: dict[str, Callable[..., None]] = {
     "demo": demo.demo,
@@ -49,10 +52,10 @@ def _options(
 def main() -> None:
     """Run a command; bad input is one line on stderr and exit status 2."""
     try:
-        app()
-    except PencilError as error:
-        print(f"pencil: {error}", file=sys.stderr)
-        sys.exit(2)
-    except BrokenPipeError:  # `pencil trace ... | head`
-        sys.stderr.close()
-        sys.exit(141)
+        status = app(standalone_mode=False)
+    except (PencilError, UsageError) as error:
+        message = error.format_message() if isinstance(error, UsageError) else str(error)
+        if message:  # without any argument, the help is printed already
+            print(f"pencil: {message}", file=sys.stderr)
+        status = 2
+    sys.exit(status)

@@ -7,15 +7,16 @@ import typer
 from rich.console import Console
 from rich.table import Table
 
-from pencil.cli.options import Json, Seed, Size, TaskName
+from pencil.cli.options import Json, Minimal, NoTail, Seed, Size, TaskName, choose_task
 from pencil.cli.progress import progress_bar
-from pencil.tasks import get_task
 from pencil.tasks.lengths import Lengths, measure_lengths
 
 
 def stats(
     task: TaskName,
     size: Size = None,
+    minimal: Minimal = False,
+    no_tail_recursion: NoTail = False,
     count: Annotated[int, typer.Option(min=1, help="How many instances to reason out.")] = 100,
     seed: Seed = 0,
     json_: Json = False,
@@ -27,7 +28,7 @@ def stats(
       pencil stats qbf --size 6 --count 1000
       pencil stats einstein --size 5 --count 100 --json
     """
-    chosen = get_task(task, size)
+    chosen = choose_task(task, size, minimal, no_tail_recursion)
     with progress_bar(f"{task} of size {chosen.size}", count) as done:
         lengths = measure_lengths(chosen, count, seed, done)
     if json_:

@@ -7,10 +7,10 @@ from typing import Annotated, Any
 
 import typer
 
-from pencil.cli.options import File, Json, Seed, Size, TaskName, Text
+from pencil.cli.options import File, Json, Minimal, NoTail, Seed, Size, TaskName, Text, choose_task
 from pencil.errors import PencilError
 from pencil.rule import Step
-from pencil.tasks import Format, Task, get_task
+from pencil.tasks import Format, Task
 from pencil.tokens import join
 from pencil.trace import Stats, Trace
 
@@ -18,6 +18,8 @@ from pencil.trace import Stats, Trace
 def trace(
     task: TaskName,
     size: Size = None,
+    minimal: Minimal = False,
+    no_tail_recursion: NoTail = False,
     seed: Seed = 0,
     text: Text = None,
     file: File = None,
@@ -35,14 +37,18 @@ def trace(
       pencil trace sat --file problem.cnf --json
       pencil trace sat --text '( 1 ∨ 2 ) ∧ ( ¬ 1 )'
     """
-    chosen = get_task(task, size)
+    if steps and (json_ or format != "pencil"):
+        raise PencilError("found --steps with --json or another format, expected it alone; only erasing has steps")
+    chosen = choose_task(task, size, minimal, no_tail_recursion)
+    if size is not None and not (text is None and file is None):
+        raise PencilError("found --size with --text or --file, expected it alone; it is the size of a random instance")
     written = chosen.trace(_instance(chosen, seed, text, file), format)
     stats = _stats(written, format)
     if json_:
         print(json.dumps(_as_json(chosen, written, stats), ensure_ascii=False))
         return
     print(join(written.prompt))
-    if steps and format == "pencil":
+    if steps:
         for number, step in enumerate(written.steps(), start=1):
             _print_step(number, step, len(written.prompt))
     else:

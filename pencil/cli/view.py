@@ -16,6 +16,7 @@ from pencil.tokens import CALL, RETURN, SEP, join
 MARK, ERASED, KEPT = "bold magenta", "strike red", "bold green"
 MARGIN = 12  # lines of the terminal that are not the context
 FRAMES_A_SECOND = 30
+FOLDING_PAUSES = 40  # a reduction is shown as long as this many words
 
 
 class ThinkingView:
@@ -28,12 +29,12 @@ class ThinkingView:
         self.said = self.prompt = len(prompt)
         self.console = console
 
-    def play(self, words: Iterable[str], seconds: float) -> None:
+    def play(self, words: Sequence[str], seconds: float) -> None:
         """Show the words as if they were being thought, in about this many seconds."""
         if not self.console.is_terminal:
             self._tell(words)
             return
-        pause = seconds / self.expected
+        pause = seconds / (len(words) + FOLDING_PAUSES * words.count(RETURN))
         stride = max(1, round(1 / FRAMES_A_SECOND / max(pause, 1e-6)))  # tokens between two frames
         with Live(console=self.console, auto_refresh=False) as live:
             for index, word in enumerate(words):
@@ -41,7 +42,7 @@ class ThinkingView:
                 reduction = self._append(word)
                 if reduction is not None:
                     live.update(self._frame(_folding(before, reduction)), refresh=True)
-                    time.sleep(min(0.5, 40 * pause))
+                    time.sleep(FOLDING_PAUSES * pause)
                 if index % stride == 0 or reduction is not None:
                     live.update(self._frame(self._body()), refresh=True)
                 time.sleep(pause)

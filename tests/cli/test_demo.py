@@ -17,6 +17,16 @@ def test_the_demo_ends_with_the_answer_and_the_sizes(pencil: RunPencil, name: st
     assert f"Thought {len(trace):,} tokens and never held more than {trace.stats().peak:,}" in shown
 
 
+def test_it_plays_for_about_as_long_as_asked(monkeypatch: pytest.MonkeyPatch) -> None:
+    slept: list[float] = []
+    monkeypatch.setattr("pencil.cli.view.time.sleep", slept.append)
+    task = get_task("qbf", 3)
+    trace = task.trace(task.draw(0))
+    screen = Console(file=StringIO(), force_terminal=True)
+    ThinkingView(trace.prompt, len(trace), screen).play(trace.generated, seconds=10)
+    assert sum(slept) == pytest.approx(10)
+
+
 def test_a_terminal_sees_thoughts_fold_away() -> None:
     task = get_task("sat", 3)
     trace = task.trace(task.draw(0))

@@ -25,3 +25,17 @@ def test_the_table_names_what_it_shows(pencil: RunPencil) -> None:
 @pytest.mark.parametrize("count", ["0", "-1", "many"])
 def test_a_count_is_a_positive_number(pencil: RunPencil, count: str) -> None:
     assert pencil("stats", "sat", "--count", count).status == 2
+
+
+def test_settings_of_the_puzzle(pencil: RunPencil) -> None:
+    def peak(*options: str) -> int:
+        return int(json.loads(pencil("stats", "einstein", "--count", 3, "--json", *options).out)["peak"]["longest"])
+
+    assert peak("--no-tail-recursion") > peak()
+    assert peak("--minimal") != peak()
+
+
+def test_a_setting_of_another_task_is_an_error(pencil: RunPencil) -> None:
+    result = pencil("stats", "sat", "--minimal")
+    assert result.status == 2
+    assert result.err == "pencil: sat has no setting minimal; leave it out\n"

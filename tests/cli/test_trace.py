@@ -72,6 +72,9 @@ def test_an_instance_from_a_file(pencil: RunPencil, tmp_path: Path) -> None:
         (["sat", "--text", "( 1 ∨ banana )"], "clause 1, word 4: found 'banana'"),
         (["qbf", "--text", ""], "found nothing"),
         (["sat", "--text", "( 1 )", "--file", "x"], "found both --text and --file"),
+        (["sat", "--text", "( 1 )", "--size", "3"], "found --size with --text or --file"),
+        (["sat", "--steps", "--json"], "found --steps with --json"),
+        (["sat", "--steps", "--format", "cot"], "found --steps with --json or another format"),
         (["sat", "--file", "no/such/file"], "no/such/file: found No such file or directory"),
         (["sat", "--file", "."], "found Is a directory"),
     ],
@@ -81,6 +84,26 @@ def test_bad_input_names_the_place(pencil: RunPencil, arguments: list[str], comp
     assert (result.status, result.out) == (2, "")
     assert complaint in result.err
     assert result.err.count("\n") == 1
+
+
+def test_two_values_of_a_kind_in_one_house_have_no_solution(pencil: RunPencil) -> None:
+    text = "There are five houses. The fish is in the same house as the cats."
+    shown = json.loads(pencil("trace", "einstein", "--text", text, "--json").out)
+    assert shown["answer"] == "No Solution"
+    assert shown["reductions"] == 2
+
+
+def test_what_is_too_hard_is_given_up(pencil: RunPencil, monkeypatch: pytest.MonkeyPatch) -> None:
+    monkeypatch.setattr("pencil.trace.TraceWriter.__init__.__defaults__", (1000,))
+    text = "∃ 1 ∃ 2 ∃ 3 ∃ 4 ∃ 5 : #1 ( 1 ) #2 ( ¬ 1 )"
+    result = pencil("trace", "qbf", "--text", text)
+    assert result.status == 2
+    assert "longer than 1,000 words" in result.err
+
+
+def test_a_byte_order_mark_is_no_word(pencil: RunPencil, tmp_path: Path) -> None:
+    (tmp_path / "problem.cnf").write_text("p cnf 1 1\n1 0\n", encoding="utf-8-sig")
+    assert pencil("trace", "sat", "--file", tmp_path / "problem.cnf").status == 0
 
 
 def test_binary_junk_is_named(pencil: RunPencil, tmp_path: Path) -> None:

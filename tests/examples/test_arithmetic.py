@@ -37,7 +37,7 @@ def test_the_example_stays_short() -> None:
     assert len(Path("examples/arithmetic.py").read_text().splitlines()) < 80
 
 
-@pytest.mark.parametrize("text", ["", "3 +", "3 / 4", "x", "( 3", "3.5 + 1", "not a sum"])
+@pytest.mark.parametrize("text", ["", "3 +", "3 / 4", "x", "( 3", "3.5 + 1", "not a sum", "True + 2", "0x1f + 1"])
 def test_bad_text_is_one_clear_error(text: str) -> None:
     with pytest.raises(ParseError, match="expected numbers and"):
         Arithmetic().parse(text)
