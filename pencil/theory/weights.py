@@ -16,6 +16,7 @@ from safetensors import SafetensorError, safe_open
 from safetensors.numpy import save_file
 
 from pencil.errors import ParseError
+from pencil.files import sync
 from pencil.theory.fasp.expr import PositionKind
 
 Matrix = npt.NDArray[np.float64]
@@ -111,15 +112,19 @@ class Weights:
 
     def save(self, path: Path) -> None:
         """Write a safetensors file; the alphabet's tokens are kept as text."""
+        if path.is_dir() or not path.parent.is_dir():
+            raise ParseError(str(path), "<no place for a file>", "a file name in a folder that exists")
         header = {
             "format": _FORMAT,
             "position": self.position.value,
             "alphabet": json.dumps([str(word) for word in self.alphabet]),
             "heads": json.dumps([len(layer.heads) for layer in self.layers]),
         }
-        temporary = path.with_name(f".{path.name}.partial")
-        save_file({name: np.ascontiguousarray(matrix) for name, matrix in self.named()}, temporary, metadata=header)
-        temporary.replace(path)
+        unfinished = path.with_name(path.name + ".partial")
+        save_file({name: np.ascontiguousarray(matrix) for name, matrix in self.named()}, unfinished, metadata=header)
+        sync(unfinished)
+        unfinished.replace(path)
+        sync(path.parent)
 
     @classmethod
     def load(cls, path: Path) -> "Weights":

@@ -39,3 +39,9 @@ def test_a_missing_file_and_other_weights_are_named(tmp_path: Path) -> None:
     (tmp_path / "text.safetensors").write_text("not weights at all")
     with pytest.raises(ParseError, match="not safetensors"):
         Weights.load(tmp_path / "text.safetensors")
+
+
+def test_a_path_without_a_folder_is_named(tmp_path: Path) -> None:
+    for path in (tmp_path, tmp_path / "none" / "weights.safetensors"):
+        with pytest.raises(ParseError, match="found no place for a file"):
+            random_weights(0).save(path)
