@@ -26,6 +26,7 @@ from pencil.theory.fasp.expr import (
     Activate,
     Activation,
     Attend,
+    Choice,
     Concat,
     Constant,
     Expr,
@@ -101,7 +102,7 @@ class Lowering:
             return [self._activate(expression.activation, signs, *forms) for forms in zip(*inputs, strict=True)]
         return [self._gather(form, expression.type.kind <= Kind.BOOL) for form in inputs[0]]
 
-    def _feature(self, column: Sequence[int]) -> Form:
+    def _feature(self, column: Sequence[Number]) -> Form:
         """A column of the token embedding; one that never changes is a constant."""
         same = len(set(column)) == 1
         return self.graph.constant(column[0]) if same else self.graph.slot(Feature(tuple(column)))
@@ -135,16 +136,14 @@ class Lowering:
     # ---- booleans as cases
 
     def _is_choice(self, expression: Operator) -> bool:
-        if not self.fold or expression.type.kind > Kind.BOOL:
-            return False
-        return expression.name in ("both", "if_then_else", "kron")
+        return self.fold and expression.choice is not None and expression.type.kind <= Kind.BOOL
 
     def _choose(self, expression: Operator) -> list[Cases]:
         """The cases of each coordinate of a choice."""
         arguments = self._expand(expression.arguments)
-        if expression.name == "kron":
+        if expression.choice is Choice.KRON:
             return [_all_of(choice) for choice in product(*arguments)]
-        if expression.name == "both":
+        if expression.choice is Choice.ALL:
             return [_all_of(coordinate) for coordinate in zip(*arguments, strict=True)]
         [condition], true, false = self._literals(expression.arguments[0]), arguments[1], arguments[2]
         otherwise: Cases = [(combine([(1, self.graph.one), *((-1, form) for [form] in condition)]),)]

@@ -3,7 +3,7 @@
 For a length n, every slot gets a bound on its size and on its rounding error. A float with p bits rounds by at most
 u = 2^-p times the size, and integers below 2^p not at all. Then a length is safe if, for every head,
 
-- the scores are computed without error, or
+- the scores are computed without error, or are one and the same product at every position, or
 - different scores stay apart: twice the error of a score is below the smallest gap between scores, and positions that
   tie hold equal values or do not exist. (A running maximum, whose value is its score, needs no gap.)
 
@@ -14,7 +14,7 @@ n * (2qk - k^2) + j with |q|, |k| <= n, so the limit is near the cube root of 2^
 from collections.abc import Sequence
 from dataclasses import dataclass
 
-from pencil.theory.compiler.graph import Feature, Form, Graph, Head, Place, Read, Sum, Unit
+from pencil.theory.compiler.graph import Feature, Form, Graph, Head, Place, Read, Sum, Unit, is_constant
 from pencil.theory.compiler.place import needed_slots
 from pencil.theory.fasp.expr import Ties
 
@@ -110,12 +110,8 @@ class _Analysis:
         ]
         score = self._total(products)
         if head.ties is Ties.AVERAGE:
-            return score.error == 0 or all(_is_one(form) for form in head.key)
+            return score.error == 0 or (len(head.key) == 1 and is_constant(head.key[0]))
         return 2 * score.error < float(self.length) ** -head.inverse_gap
-
-
-def _is_one(form: Form) -> bool:
-    return all(index == 0 for index, _ in form)
 
 
 def _score_of_running_maximum(head: Head) -> Form | None:

@@ -232,6 +232,14 @@ class Activate(Expr):
         return self.arguments
 
 
+class Choice(Enum):
+    """Operators on booleans that the compiler can join with others of their kind into one layer."""
+
+    ALL = "all arguments, coordinate by coordinate"
+    IF = "the second argument if the first, else the third"
+    KRON = "one coordinate of each argument, in all combinations"
+
+
 @dataclass(frozen=True, eq=False, repr=False)
 class Operator(Expr):
     """A custom closed operator applied: its name and arguments, and the composition that defines it."""
@@ -239,6 +247,7 @@ class Operator(Expr):
     name: str
     arguments: tuple[Expr, ...]
     body: Expr
+    choice: Choice | None = None
 
     @property
     def children(self) -> tuple[Expr, ...]:
@@ -346,7 +355,9 @@ _BINARY = Signature.parse("any[d], any[d] -> any+int[d]")
 # ---- operators ------------------------------------------------------------------------------------------------------
 
 
-def operator(signature: str, name: str = "") -> Callable[[Callable[..., Expr]], Callable[..., Expr]]:
+def operator(
+    signature: str, *, name: str = "", choice: Choice | None = None
+) -> Callable[[Callable[..., Expr]], Callable[..., Expr]]:
     """Make a function on expressions a custom closed operator: types are checked, and its name is kept.
 
     Plain numbers among the arguments become constants of the dimension that the other arguments have.
@@ -363,7 +374,7 @@ def operator(signature: str, name: str = "") -> Callable[[Callable[..., Expr]], 
             result, dims = bound
             expressions = tuple(map(as_expr, arguments, dims))
             body = define(*expressions)
-            return Operator(Type(result.kind, result.dim or body.dim), called, expressions, body)
+            return Operator(Type(result.kind, result.dim or body.dim), called, expressions, body, choice)
 
         return update_wrapper(apply, define)
 

@@ -10,6 +10,7 @@ from typing import Any
 
 from pencil.theory.fasp.expr import (
     Activation,
+    Choice,
     Expr,
     Operand,
     Operator,
@@ -63,7 +64,7 @@ def minimum(a: Expr, b: Expr) -> Expr:
 # ---- FASP[0; ReLU]: booleans ----------------------------------------------------------------------------------------
 
 
-@operator("bool[d], bool[d]... -> bool[d]")
+@operator("bool[d], bool[d]... -> bool[d]", choice=Choice.ALL)
 def both(*bools: Expr) -> Expr:
     """AND of two or more: [a + b - 1]+, which is min(a, b) on booleans."""
     count = constant(*[len(bools) - 1] * bools[0].dim)
@@ -152,7 +153,7 @@ def token_onehot(alphabet: Sequence[Hashable]) -> Expr:
     return token({word: [int(word == other) for other in alphabet] for word in alphabet})
 
 
-@operator("onehot[*], onehot[*]... -> onehot[*]")
+@operator("onehot[*], onehot[*]... -> onehot[*]", choice=Choice.KRON)
 def kron(*factors: Expr) -> Expr:
     """The Kronecker product of one-hot vectors, itself one-hot: every coordinate is an AND."""
     offsets = [sum(factor.dim for factor in factors[:index]) for index in range(len(factors))]
@@ -235,7 +236,7 @@ def square(x: Expr) -> Expr:
     return x * x
 
 
-@operator("bool, any[d], any[d] -> any[d]")
+@operator("bool, any[d], any[d] -> any[d]", choice=Choice.IF)
 def if_then_else(condition: Expr, true: Expr, false: Expr) -> Expr:
     """One of two vectors; on booleans the products are ANDs, which need no multiplication."""
     chosen = _spread(condition, true.dim)
