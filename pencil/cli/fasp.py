@@ -9,6 +9,8 @@ import typer
 from pencil.cli.options import Json
 
 if TYPE_CHECKING:
+    from collections.abc import Hashable
+
     from pencil.theory.fasp import Program, Run
 
 app = typer.Typer(
@@ -125,10 +127,12 @@ def load_program(file: Path) -> "Program":
     return program
 
 
-def split_input(program: "Program", word: str) -> list[str]:
-    """The tokens of an input: letters where every token is a letter, else words."""
-    letters = all(len(str(token)) == 1 for token in program.alphabet)
-    return [letter for letter in word if not letter.isspace()] if letters else word.split()
+def split_input(program: "Program", word: str) -> "list[Hashable]":
+    """The tokens of an input: letters where every token is a letter, else words. An unknown one stays as it is."""
+    tokens = {str(token): token for token in program.alphabet}
+    letters = all(len(text) == 1 for text in tokens)
+    texts = "".join(word.split()) if letters else word.split()
+    return [tokens.get(text, text) for text in texts]
 
 
 def _plain(run: "Run") -> dict[str, Any]:
@@ -145,7 +149,7 @@ def _number(entry: Any) -> int | float:
     return int(entry) if entry == int(entry) else float(entry)
 
 
-def _agrees(program: "Program", weights: Any, tokens: list[str]) -> bool:
+def _agrees(program: "Program", weights: Any, tokens: "list[Hashable]") -> bool:
     """Whether the weights give exactly the program's result at every prefix."""
     from pencil.theory.decode import RunningDecoder
     from pencil.theory.fasp import interpret

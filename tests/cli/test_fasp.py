@@ -24,6 +24,12 @@ def test_run_tells_the_next_tokens(pencil: RunPencil) -> None:
     assert pencil("fasp", "run", EXAMPLES / "reverse.py", "ab#b").out.splitlines()[-1] == "next token: # # b a"
 
 
+def test_the_main_program_continues_a_machine(pencil: RunPencil) -> None:
+    steps = "B:1:R A:1:L B:1:L A:1:L B:1:R H:1:R"
+    result = pencil("fasp", "run", EXAMPLES / "turing.py", f"[BOS] {steps.rsplit(maxsplit=1)[0]}")
+    assert result.out.splitlines()[-1] == f"next token: {steps}"
+
+
 @pytest.mark.parametrize("floats", [[], ["--floats"]])
 def test_json_holds_all_values(pencil: RunPencil, floats: list[str]) -> None:
     report = json.loads(pencil("fasp", "run", EXAMPLES / "majority.py", "abb", "--json", *floats).out)

@@ -118,6 +118,9 @@ def _scaling(expression: Linear) -> Number | None:
 
 def _tuple(entries: Sequence[Number]) -> str:
     parts = [str(entry) for entry in entries]
+    if len(parts) > 8:
+        one_hot = sorted(entries) == [0] * (len(parts) - 1) + [1]
+        return f"onehot({parts.index('1')} of {len(parts)})" if one_hot else f"({', '.join(parts[:8])}, …)"
     return parts[0] if len(parts) == 1 else f"({', '.join(parts)})"
 
 

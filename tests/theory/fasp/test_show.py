@@ -1,5 +1,5 @@
 from pencil.theory.fasp import Program, interpret
-from pencil.theory.fasp.expr import Attend, seq_len
+from pencil.theory.fasp.expr import Attend, constant, seq_len
 from pencil.theory.fasp.library import average, rha, seq_or, seq_sum, token_onehot
 from pencil.theory.fasp.show import attentions, draw_attention
 from tests.theory.programs import ALPHABET, digit, odd, word
@@ -14,6 +14,11 @@ def test_a_listing_uses_the_names_of_values() -> None:
         "  twice  int  2*total - (total + 1)",
         "  some   int  token(0: 0, 1: 1, 2: 0, 3: 1, …)*total",
     ]
+
+
+def test_long_vectors_are_cut_short() -> None:
+    assert repr(constant(*[0] * 9, 1)) == "onehot(9 of 10): one-hot[10]"
+    assert repr(constant(*range(10))) == "(0, 1, 2, 3, 4, 5, 6, 7, …): int[10]"
 
 
 def test_masks_and_numbers_are_drawn_under_their_tokens() -> None:
