@@ -3,14 +3,12 @@
 python docs/make_cli.py
 """
 
-import os
-import subprocess
-import sys
 from collections.abc import Iterator
 from pathlib import Path
 from typing import Any
 
 import typer
+from typer.testing import CliRunner
 
 from pencil.cli.main import app
 
@@ -26,10 +24,9 @@ def commands(command: Any, path: tuple[str, ...] = ()) -> Iterator[tuple[str, ..
 
 def help_of(words: tuple[str, ...]) -> str:
     """What `--help` prints on a terminal of 100 columns."""
-    plain = {**os.environ, "COLUMNS": "100", "NO_COLOR": "1", "TERM": "dumb"}
-    line = [sys.executable, "-m", "pencil", *words, "--help"]
-    shown = subprocess.run(line, env=plain, check=True, capture_output=True, text=True).stdout
-    return "\n".join(row.rstrip() for row in shown.replace("python -m pencil", "pencil").strip().splitlines())
+    plain = {"COLUMNS": "100", "NO_COLOR": "1", "TERM": "dumb"}
+    shown = CliRunner().invoke(app, [*words, "--help"], prog_name="pencil", env=plain).stdout
+    return "\n".join(row.rstrip() for row in shown.strip().splitlines())
 
 
 def page() -> str:

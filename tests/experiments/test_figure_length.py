@@ -5,6 +5,7 @@ from pathlib import Path
 import pytest
 
 from experiments import figure_length
+from pencil.tasks.lengths import measure_lengths
 
 
 @pytest.fixture
@@ -36,5 +37,5 @@ def test_the_stored_result_is_what_its_command_makes() -> None:
     stored = json.loads((figure_length.RESULTS / "figure_length.json").read_text())
     (row,) = [row for row in stored["panels"]["sat"] if row["size"] == 3]
     (task,) = figure_length.tasks_of("sat", 3).values()
-    lengths = figure_length.measure_lengths(task, stored["count"], stored["seed"]).as_dict()
+    lengths = measure_lengths(task, stored["count"], stored["seed"]).as_dict()
     assert {key: row[key] for key in lengths} == lengths
