@@ -16,7 +16,7 @@ from collections.abc import Callable, Hashable, Iterator, Mapping, Sequence
 from dataclasses import dataclass
 from enum import Enum
 from fractions import Fraction
-from functools import cached_property, update_wrapper
+from functools import cached_property
 from typing import Any, Union
 
 import numpy as np
@@ -313,7 +313,7 @@ def attend(query: Operand, key: Operand, value: Operand, ties: Ties, inverse_gap
     query, key, value = as_expr(query), as_expr(key), as_expr(value)
     result = _AHA.apply([query.type, key.type, value.type])
     if result is None:
-        return _mismatch("aha", _AHA, (query, key, value))
+        return mismatch("aha", _AHA, (query, key, value))
     kind = Kind.REAL if ties is Ties.AVERAGE else value.type.kind
     return Attend(Type(kind, value.dim), query, key, value, ties, inverse_gap)
 
@@ -344,7 +344,7 @@ def activate(activation: Activation, *arguments: Operand) -> Expr:
     signature = _UNARY if activation is Activation.RELU else _BINARY
     result = signature.apply([argument.type for argument in expressions])
     if result is None:
-        return _mismatch(activation.value, signature, expressions)
+        return mismatch(activation.value, signature, expressions)
     return Activate(result, activation, expressions)
 
 
@@ -352,33 +352,7 @@ _UNARY = Signature.parse("any[d] -> any+int[d]")
 _BINARY = Signature.parse("any[d], any[d] -> any+int[d]")
 
 
-# ---- operators ------------------------------------------------------------------------------------------------------
-
-
-def operator(
-    signature: str, *, name: str = "", choice: Choice | None = None
-) -> Callable[[Callable[..., Expr]], Callable[..., Expr]]:
-    """Make a function on expressions a custom closed operator: types are checked, and its name is kept.
-
-    Plain numbers among the arguments become constants of the dimension that the other arguments have.
-    """
-    parsed = Signature.parse(signature)
-
-    def wrap(define: Callable[..., Expr]) -> Callable[..., Expr]:
-        called = name or define.__name__
-
-        def apply(*arguments: Operand) -> Expr:
-            bound = parsed.bind([_loose_type(argument) for argument in arguments])
-            if bound is None:
-                return _mismatch(called, parsed, tuple(map(as_expr, arguments)))
-            result, dims = bound
-            expressions = tuple(map(as_expr, arguments, dims))
-            body = define(*expressions)
-            return Operator(Type(result.kind, result.dim or body.dim), called, expressions, body, choice)
-
-        return update_wrapper(apply, define)
-
-    return wrap
+# ---- numbers as expressions, mistakes as expressions -----------------------------------------------------------------
 
 
 def as_expr(operand: Operand, dim: int = 1) -> Expr:
@@ -386,11 +360,8 @@ def as_expr(operand: Operand, dim: int = 1) -> Expr:
     return operand if isinstance(operand, Expr) else constant(*([operand] * dim))
 
 
-def _loose_type(operand: Operand) -> Type:
-    return operand.type if isinstance(operand, Expr) else Type(constant(operand).type.kind, None)
-
-
-def _mismatch(name: str, signature: Signature, arguments: tuple[Expr, ...]) -> Expr:
+def mismatch(name: str, signature: Signature, arguments: tuple[Expr, ...]) -> Expr:
+    """An operator applied to arguments that do not fit its signature."""
     found = ", ".join(str(argument.type) for argument in arguments)
     kind = Kind.ONEHOT if signature.result.kind is None else signature.result.kind
     return _broken(name, f"found ({found}), expected {signature.expected}", arguments, kind)

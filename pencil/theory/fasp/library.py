@@ -23,10 +23,10 @@ from pencil.theory.fasp.expr import (
     constant,
     is_first,
     linear,
-    operator,
     seq_len,
     token,
 )
+from pencil.theory.fasp.operator import operator
 from pencil.theory.fasp.types import Kind, Type
 
 # ---- FASP[0; ReLU]: arithmetic --------------------------------------------------------------------------------------
