@@ -2,8 +2,8 @@
 
 `HardAttentionTransformer` holds explicit matrices, compiled from a FASP program or any other of the same shapes, and is
 called like every model of this package: `model(tokens)` is the definition, `model.decoder()` keeps keys and values. At
-a temperature above 0 attention is an ordinary softmax of the same scores. That is exact only in the limit: two scores
-that are 1 apart keep a share of exp(-1/temperature) each way, and positions that should tie must tie exactly.
+a temperature above 0 attention is an ordinary softmax of the same scores. That is exact only in the limit: a score that
+is 1 below the best still has exp(-1/temperature) of its weight, which adds up over a long context.
 """
 
 from collections.abc import Sequence
