@@ -76,7 +76,8 @@ class Trainer:
 
     def _wrap(self, loss: PackedLoss) -> nn.Module:
         if self.machine.compile:
-            loss.compile(dynamic=True)
+            for block in self.model.blocks:
+                block.compile(dynamic=True)
         return self.world.share_gradients(loss)
 
     def run(self) -> None:

@@ -54,6 +54,7 @@ class ChunkedAttention:
         padded = np.concatenate([keys.ravel() for keys in batch.keys])
         self.keys = torch.from_numpy(np.maximum(padded, 0)).to(device)  # padding reads any token, and is masked
 
+    @torch.compiler.disable  # type: ignore[untyped-decorator]  # shapes change with each batch; the rest compiles once
     def __call__(self, layer: int, q: Tensor, k: Tensor, v: Tensor) -> Tensor:
         """(N, H, E) each -> (N, H, E)."""
         keys, values = k.index_select(0, self.keys), v.index_select(0, self.keys)
