@@ -1,5 +1,6 @@
 """The live line of a training run, on stderr."""
 
+import os
 import time
 from collections.abc import Callable, Iterator
 from contextlib import contextmanager
@@ -18,8 +19,11 @@ QUIET_SECONDS = 30
 
 @contextmanager
 def live_line(name: str) -> Iterator[tuple[Callable[["Report"], None], Callable[[str], None]]]:
-    """Gives a function that shows where a run stands, and one that says something above it."""
-    console = Console(stderr=True, highlight=False)
+    """Gives a function that shows where a run stands, and one that says something above it.
+
+    Of many processes under `torchrun`, only the first one speaks.
+    """
+    console = Console(stderr=True, highlight=False, quiet=os.environ.get("RANK", "0") != "0")
     if not console.is_terminal:
         yield _lines_now_and_then(name, console), console.print
         return

@@ -67,6 +67,8 @@ def train(
     with live_line(recipe) as (report, say):
         hooks = Hooks(_evaluator(chosen, say), report, say)
         trainer = run(chosen, directory, Machine(device, workers, bf16, compile_), hooks, resume=resume)
+    if not trainer.world.leads:
+        return
     if not trainer.done:
         again = [argument for argument in sys.argv[1:] if argument != "--resume"]
         print(f"stopped at step {trainer.step}; go on with: pencil {' '.join(again)} --resume", file=sys.stderr)

@@ -5,6 +5,8 @@ from importlib.util import find_spec
 from pathlib import Path
 from typing import Any
 
+from pencil.files import write_atomically
+
 
 class Journal:
     """Appends lines; each has a `step`."""
@@ -25,7 +27,7 @@ class Journal:
         if not self.path.exists():
             return
         lines = [line for line in self.path.read_text(encoding="utf-8").splitlines(True) if _step_of(line) <= step]
-        self.path.write_text("".join(lines), encoding="utf-8")
+        write_atomically(self.path, "".join(lines))
 
     def _write_board(self, entry: dict[str, Any]) -> None:
         if self._board is None:

@@ -4,7 +4,6 @@ The previous file is kept, so that a broken one loses only the time since then.
 """
 
 import json
-import os
 from collections.abc import Callable
 from dataclasses import dataclass
 from pathlib import Path
@@ -15,6 +14,7 @@ from safetensors.torch import save_file
 from torch import Tensor
 
 from pencil.errors import CheckpointError
+from pencil.files import sync, write_atomically
 from pencil.train.config import Recipe
 
 KEPT = 2
@@ -43,7 +43,7 @@ def claim(out: Path, recipe: Recipe, *, resume: bool) -> None:
         if path.exists():
             raise CheckpointError(f"{out}: found a run; go on with it by --resume, or choose another --out")
         out.mkdir(parents=True, exist_ok=True)
-        path.write_text(json.dumps(asked, indent=2) + "\n", encoding="utf-8")
+        write_atomically(path, json.dumps(asked, indent=2) + "\n")
     except FileNotFoundError:
         raise CheckpointError(f"{out}: found no run to go on with; start it without --resume") from None
     except (OSError, ValueError) as error:
@@ -70,9 +70,9 @@ def write_state(directory: Path, state: State) -> Path:
     try:
         directory.mkdir(parents=True, exist_ok=True)
         save_file({name: value.contiguous() for name, value in tensors.items()}, unfinished, _header(state))
-        _flush(unfinished)
+        sync(unfinished)
         unfinished.replace(path)
-        _flush(directory)
+        sync(directory)
     except (OSError, SafetensorError) as error:
         unfinished.unlink(missing_ok=True)
         raise CheckpointError(f"{path}: the state of step {state.step} was not saved: {error}") from None
@@ -112,11 +112,3 @@ def _read(path: Path) -> State:
         part, rest = name.split("/", 1)
         parts[part][rest] = value
     return State(header["step"], header["steps"], parts["weights"], parts["optimizers"])
-
-
-def _flush(path: Path) -> None:
-    descriptor = os.open(path, os.O_RDONLY)
-    try:
-        os.fsync(descriptor)
-    finally:
-        os.close(descriptor)
