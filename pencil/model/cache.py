@@ -16,12 +16,13 @@ class KVCache:
     """
 
     def __init__(self, config: ModelConfig, device: torch.device | None = None) -> None:
-        self.config = config
+        self.config, self.device = config, device
         self.rows: list[int] = []  # slot -> row
         self.lengths: list[int] = []  # slot -> tokens held
         self._slots: dict[int, int] = {}  # row -> slot
-        empty = torch.empty(2, 0, config.n_heads, 0, config.head_width, device=device)
-        self.layers: list[Tensor] = [empty] * config.n_layers  # keys and values, (2, slots, H, tokens, E)
+        self.capacity = (0, 0)  # slots, tokens
+        self.layers: list[tuple[Tensor, Tensor]] = []  # keys and values, (slots, H, tokens, E) each
+        self._allocate(0, 0)
 
     def slot(self, row: int) -> int:
         """The slot of a row, which joins at the end if it is new."""
@@ -43,27 +44,49 @@ class KVCache:
         hole, last, moved = self._slots.pop(row), len(self.rows) - 1, self.rows[-1]
         if hole != last:
             length = self.lengths[last]
-            for layer in self.layers:
-                layer[:, hole, :, :length] = layer[:, last, :, :length]
+            for tensor in self._tensors():
+                tensor[hole, :, :length] = tensor[last, :, :length]
             self.rows[hole], self.lengths[hole], self._slots[moved] = moved, length, hole
         self.rows.pop()
         self.lengths.pop()
 
     def reserve(self, length: int) -> None:
-        """Make room for every row at this length; layer by layer, so that little is held twice."""
-        _, slots, heads, tokens, width = self.layers[0].shape
-        if len(self.rows) <= slots and length <= tokens:
-            return
-        slots = max(slots, len(self.rows))
-        if length > tokens:
-            chunks = -(-max(length, tokens * 5 // 4) // CHUNK)
-            tokens = max(length, min(chunks * CHUNK, self.config.context))
-        for index, old in enumerate(self.layers):
-            new = old.new_zeros(2, slots, heads, tokens, width)  # padding must be finite: it is masked, not skipped
-            new[:, : old.shape[1], :, : old.shape[3]] = old
-            self.layers[index] = new
+        """Make room for every row at this length."""
+        slots, tokens = self.capacity
+        if len(self.rows) > slots or length > tokens:
+            if length > tokens:
+                chunks = -(-max(length, tokens * 5 // 4) // CHUNK)
+                tokens = max(length, min(chunks * CHUNK, self.config.context))
+            self._allocate(max(slots, len(self.rows)), tokens)
+
+    def places(self, slots: Tensor, positions: Tensor) -> Tensor:
+        """(N,) slots and positions -> (N * H,), where `store` puts the heads of these tokens."""
+        heads = torch.arange(self.config.n_heads, device=self.device)
+        return ((slots[:, None] * self.config.n_heads + heads) * self.capacity[1] + positions[:, None]).flatten()
+
+    def store(self, layer: int, places: Tensor, k: Tensor, v: Tensor) -> tuple[Tensor, Tensor]:
+        """Put the (N, H, E) keys and values of a layer in their places; all keys and values of that layer."""
+        width = self.config.head_width
+        for tensor, new in zip(self.layers[layer], (k, v), strict=True):
+            tensor.view(-1, width).index_copy_(0, places, new.reshape(-1, width))
+        return self.layers[layer]
 
     @property
     def bytes(self) -> int:
         """The memory held."""
-        return sum(layer.nbytes for layer in self.layers)
+        return sum(tensor.nbytes for tensor in self._tensors())
+
+    def _tensors(self) -> list[Tensor]:
+        return [tensor for layer in self.layers for tensor in layer]
+
+    def _allocate(self, slots: int, tokens: int) -> None:
+        """Move to larger tensors, layer by layer, so that little is held twice; zeros, since padding must be finite."""
+        config = self.config
+        shape = (slots, config.n_heads, tokens, config.head_width)
+        self.layers = self.layers or [(torch.empty(0, config.n_heads, 0, config.head_width),) * 2] * config.n_layers
+        for index, layer in enumerate(self.layers):
+            new = torch.zeros(shape, device=self.device), torch.zeros(shape, device=self.device)
+            for old, grown in zip(layer, new, strict=True):
+                grown[: old.shape[0], :, : old.shape[2]] = old
+            self.layers[index] = new
+        self.capacity = (slots, tokens)

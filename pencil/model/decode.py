@@ -2,36 +2,35 @@
 
 from collections.abc import Sequence
 from dataclasses import dataclass
-from typing import TYPE_CHECKING
+from typing import cast
 
 import torch
 from torch import Tensor
 from torch.nn import functional as F
 
 from pencil.model.cache import KVCache
+from pencil.model.quick import QuickBlock
+from pencil.model.transformer import Block, Transformer
 
-if TYPE_CHECKING:
-    from pencil.model.transformer import Transformer
-
-WASTE = 64 * 1024
-"""Padded numbers per row and layer above which rows attend one by one; about the cost of a call."""
+WASTE = 2**17
+"""Padding, in numbers per row and layer, above which rows attend one by one: reading it costs as much as a call."""
 
 
 class CachedDecoder:
     """A transformer and the cache of what it has read; the `Decoder` protocol."""
 
-    def __init__(self, model: "Transformer") -> None:
+    def __init__(self, model: Transformer) -> None:
         self.model = model
         self.cache = KVCache(model.config, model.embedding.weight.device)
+        self.blocks = [QuickBlock(cast(Block, block)) for block in model.blocks]
 
     @torch.inference_mode()
     def feed(self, rows: Sequence[int], tokens: Sequence[Sequence[int]]) -> Tensor:
         """Append tokens to rows, all rows in one pass; the logits after each row's last token, (rows, V)."""
         feed = _Feed(self.cache, rows, tokens)
-        hidden = self.model.hidden(feed.tokens, feed.positions, feed.attend)  # (N, D)
-        return self.model.logits(hidden[feed.lasts])
+        hidden = self.model.hidden(feed.tokens, feed.positions, feed.attend, self.blocks)  # (N, D)
+        return self.model.logits(hidden if feed.lasts == list(range(len(hidden))) else hidden[feed.lasts])
 
-    @torch.inference_mode()
     def rewind(self, row: int, length: int) -> None:
         """Forget all but the first `length` tokens of a row."""
         self.cache.rewind(row, length)
@@ -46,7 +45,9 @@ class CachedDecoder:
 class _Group:
     """Tokens that attend in one call: equally many of each slot in a range."""
 
-    slots: slice
+    first: int
+    count: int
+    """Which slots."""
     tokens: slice | list[int]
     length: int
     """How many tokens the longest of these slots holds."""
@@ -77,31 +78,23 @@ class _Feed:
             cache.lengths[slot] = held + count
             self.lasts[index] = len(flat) - 1
         cache.reserve(max(cache.lengths))
-        device = cache.layers[0].device
-        self.tokens, self.slots, self.positions = torch.tensor([flat, slots, positions], device=device)
+        self.tokens, where, self.positions = torch.tensor([flat, slots, positions], device=cache.device)
+        self.places = cache.places(where, self.positions)
         self.groups = self._plan(spans)
 
     def _plan(self, spans: list[tuple[int, int, int]]) -> list[_Group]:
-        lengths, config = self.cache.lengths, self.cache.config
-        waste = (max(lengths) * len(lengths) - sum(lengths)) * 2 * config.d_model
+        lengths, device = self.cache.lengths, self.cache.device
+        waste = (max(lengths) * len(lengths) - sum(lengths)) * 2 * self.cache.config.d_model
         if len(spans) < len(lengths) or waste > WASTE * len(lengths):
-            return [self._row(slot, start, stop, lengths[slot]) for slot, start, stop in spans]
+            return [_one_row(slot, start, stop, lengths[slot], device) for slot, start, stop in spans]
         rest = [(slot, start, stop - 1) for slot, start, stop in spans if stop - start > 1]
         tokens = [stop - 1 for _, _, stop in spans] if rest else slice(None)
-        lasts = _Group(slice(0, len(spans)), tokens, max(lengths), _hide_padding(lengths, self.slots.device))
-        return [lasts, *(self._row(slot, start, stop, lengths[slot] - 1) for slot, start, stop in rest)]
-
-    def _row(self, slot: int, start: int, stop: int, length: int) -> _Group:
-        """The tokens of one row, where those after each are hidden from it."""
-        return _Group(
-            slice(slot, slot + 1), slice(start, stop), length, _hide_later(stop - start, length, self.slots.device)
-        )
+        lasts = _Group(0, len(spans), tokens, max(lengths), _hide_padding(lengths, device))
+        return [lasts, *(_one_row(slot, start, stop, lengths[slot] - 1, device) for slot, start, stop in rest)]
 
     def attend(self, layer: int, q: Tensor, k: Tensor, v: Tensor) -> Tensor:
         """Store k and v, (N, H, E) each, then mix the values of all that each query may see."""
-        keys, values = self.cache.layers[layer]  # (slots, H, tokens, E) each
-        keys[self.slots, :, self.positions] = k
-        values[self.slots, :, self.positions] = v
+        keys, values = self.cache.store(layer, self.places, k, v)  # (slots, H, tokens, E) each
         if len(self.groups) == 1:
             return _mix(self.groups[0], q, keys, values)
         mixed = torch.empty_like(q)
@@ -112,13 +105,21 @@ class _Feed:
 
 def _mix(group: _Group, q: Tensor, keys: Tensor, values: Tensor) -> Tensor:
     """(N, H, E) queries of a group -> (N, H, E)."""
-    keys, values = keys[group.slots, :, : group.length], values[group.slots, :, : group.length]
-    q = q.reshape(len(keys), -1, *q.shape[1:]).transpose(1, 2)  # (slots, H, T, E)
-    mixed = F.scaled_dot_product_attention(q, keys, values, attn_mask=group.mask)
-    return mixed.transpose(1, 2).flatten(0, 1)
+    if group.count < len(keys):
+        keys, values = keys.narrow(0, group.first, group.count), values.narrow(0, group.first, group.count)
+    keys, values = keys.narrow(2, 0, group.length), values.narrow(2, 0, group.length)
+    if len(q) == group.count:  # one token for each slot, by far the most frequent case
+        return F.scaled_dot_product_attention(q.unsqueeze(2), keys, values, attn_mask=group.mask).squeeze(2)
+    q = q.transpose(0, 1).unsqueeze(0)  # several tokens of one slot: (1, H, T, E)
+    return F.scaled_dot_product_attention(q, keys, values, attn_mask=group.mask).squeeze(0).transpose(0, 1)
 
 
-def _hide_padding(lengths: list[int], device: torch.device) -> Tensor | None:
+def _one_row(slot: int, start: int, stop: int, length: int, device: torch.device | None) -> _Group:
+    """The tokens of one row, where those after each are hidden from it."""
+    return _Group(slot, 1, slice(start, stop), length, _hide_later(stop - start, length, device))
+
+
+def _hide_padding(lengths: list[int], device: torch.device | None) -> Tensor | None:
     """(slots, 1, 1, longest): minus infinity where a slot holds no token."""
     longest = max(lengths)
     if min(lengths) == longest:
@@ -127,7 +128,7 @@ def _hide_padding(lengths: list[int], device: torch.device) -> Tensor | None:
     return torch.zeros(len(lengths), 1, 1, longest, device=device).masked_fill_(empty[:, None, None], -torch.inf)
 
 
-def _hide_later(count: int, length: int, device: torch.device) -> Tensor | None:
+def _hide_later(count: int, length: int, device: torch.device | None) -> Tensor | None:
     """(1, 1, count, length): the last `count` tokens of a row, each blind to those after it."""
     if count == 1:
         return None

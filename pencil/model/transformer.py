@@ -8,16 +8,15 @@ queries, keys and values (..., H, E), already rotated to their positions, and re
 Plain causal attention is the default; a cache (`pencil/model/decode.py`) or packed training brings its own.
 """
 
-from collections.abc import Callable
+from collections.abc import Callable, Iterable
 from dataclasses import dataclass
-from typing import TYPE_CHECKING
+from typing import TYPE_CHECKING, Any
 
 import torch
 from torch import Tensor, nn
 from torch.nn import functional as F
 
 from pencil.errors import ConfigError
-from pencil.model.linear import Linear
 
 if TYPE_CHECKING:
     from pencil.model.decode import CachedDecoder
@@ -83,13 +82,19 @@ class Transformer(nn.Module):
         """(..., T) tokens -> (..., T, V) logits; positions count from 0 along T unless given."""
         return self.logits(self.hidden(tokens, positions, attend))
 
-    def hidden(self, tokens: Tensor, positions: Tensor | None = None, attend: Attend | None = None) -> Tensor:
-        """(..., T) -> (..., T, D): all but the output layer, for a caller that needs the logits of few tokens."""
+    def hidden(
+        self,
+        tokens: Tensor,
+        positions: Tensor | None = None,
+        attend: Attend | None = None,
+        blocks: Iterable[Callable[[Tensor, Tensor, Tensor, Attend], Tensor]] | None = None,
+    ) -> Tensor:
+        """(..., T) -> (..., T, D): all but the output layer; `blocks` may stand in for the model's own."""
         if positions is None:
             positions = torch.arange(tokens.shape[-1], device=tokens.device)
         cos, sin = self.cos[positions], self.sin[positions]  # (..., 1, 1, E), broadcast over q and k, and over heads
         x = self.embedding(tokens)  # (..., D)
-        for block in self.blocks:
+        for block in blocks or self.blocks:
             x = block(x, cos, sin, attend or causal)
         return self.norm(x)  # type: ignore[no-any-return]
 
@@ -132,19 +137,26 @@ class Block(nn.Module):
         self.layer = layer
         self.heads = (config.n_heads, config.head_width)
         self.attention_norm = nn.LayerNorm(width, bias=False)
-        self.qkv = Linear(width, 3 * width)
-        self.out = Linear(width, width)
+        self.qkv = nn.Linear(width, 3 * width, bias=False)
+        self.out = nn.Linear(width, width, bias=False)
         self.mlp_norm = nn.LayerNorm(width, bias=False)
-        self.up = Linear(width, 4 * width)
-        self.down = Linear(4 * width, width)
+        self.up = nn.Linear(width, 4 * width, bias=False)
+        self.down = nn.Linear(4 * width, width, bias=False)
 
     def forward(self, x: Tensor, cos: Tensor, sin: Tensor, attend: Attend) -> Tensor:
         """(..., D) -> (..., D)."""
-        qkv = self.qkv(self.attention_norm(x)).unflatten(-1, (3, *self.heads))  # (..., 3, H, E)
-        q, k = rotate(qkv[..., :2, :, :], cos, sin).unbind(-3)  # each (..., H, E)
-        mixed = attend(self.layer, q, k, qkv[..., 2, :, :])  # (..., H, E)
-        x = x + self.out(mixed.flatten(-2))
-        return x + self.down(F.gelu(self.up(self.mlp_norm(x))))  # type: ignore[no-any-return]
+        return apply_layer(self, x, cos, sin, attend)
+
+
+def apply_layer(parts: Any, x: Tensor, cos: Tensor, sin: Tensor, attend: Attend) -> Tensor:
+    """What a block computes from its parts, be they modules or, for decoding, plain functions."""
+    qkv = parts.qkv(parts.attention_norm(x))  # (..., 3D)
+    qkv = qkv.view(*x.shape[:-1], 3, *parts.heads)  # (..., 3, H, E)
+    q, k = rotate(qkv.narrow(-3, 0, 2), cos, sin).unbind(-3)  # each (..., H, E)
+    mixed = attend(parts.layer, q, k, qkv.select(-3, 2))  # (..., H, E)
+    x = x + parts.out(mixed.flatten(-2))
+    x = x + parts.down(F.gelu(parts.up(parts.mlp_norm(x))))
+    return x
 
 
 def causal(layer: int, q: Tensor, k: Tensor, v: Tensor) -> Tensor:

@@ -1,0 +1,249 @@
+"""Decoding with the paper's 10.63M model, on all threads that torch uses.
+
+    python -m benchmarks.decode [--quick] [--json]
+
+Weights are random, since speed does not depend on them; where reductions matter, the words come from real QBF traces
+while the model does all of its work. Every baseline runs in the same process on the same weights and sequences.
+"""
+
+import time
+from collections.abc import Callable, Iterator, Sequence
+from functools import partial
+from itertools import count, islice
+from random import Random
+from statistics import mean
+from typing import Any
+
+import torch
+from torch import Tensor
+
+from benchmarks.common import Row, run
+from pencil import Context, get_task
+from pencil.generate.engine import Engine
+from pencil.generate.events import Token
+from pencil.generate.limits import Limits
+from pencil.generate.reference import reference
+from pencil.generate.sample import GREEDY, Sampler, pick
+from pencil.model.decode import CachedDecoder
+from pencil.model.hf import to_gpt_neox
+from pencil.model.int8 import to_int8
+from pencil.model.presets import preset
+from pencil.model.protocol import Decoder
+from pencil.model.transformer import Transformer
+
+TASK = get_task("qbf", 10)
+MARKS = TASK.vocab.marks
+
+
+def measure(quick: bool) -> Iterator[Row]:
+    """Every row of this benchmark."""
+    model = Transformer(preset("paper-10m", len(TASK.vocab), context=2304))  # a little more than 2,000 to decode at
+    yield from against_reference(model, quick)
+    yield from with_reductions(model, quick)
+    yield from against_memory(model, quick)
+    yield from eight_bits(model, quick)
+    yield cache_size(model)
+
+
+def against_reference(model: Transformer, quick: bool) -> Iterator[Row]:
+    """Rows and contexts: how cost grows with work."""
+    sweep = [(1, 100), (1, 600), (32, 600)]
+    if not quick:
+        sweep = [(rows, context) for context in (100, 300, 600, 1200, 2000) for rows in (1, 8, 32, 64)]
+    for rows, context in sweep:
+        slow = best(partial(read_again, model, random_tokens(context)), 2 if quick else 4)
+        fast = step_seconds(model, rows, context, quick) / rows
+        yield Row.of_rates(f"{rows} rows, context {context}: tokens/s, reference loop", 1 / fast, 1 / slow)
+
+
+def with_reductions(model: Transformer, quick: bool) -> Iterator[Row]:
+    """Real traces from the middle on: 32 rows against the reference loop, one row against transformers."""
+    starts = list(islice(moments(500), 32))
+    tokens, seconds = think(model, starts, 40 if quick else 300)
+    slow = mean(best(partial(read_again, model, prompt), 2) for prompt, _ in starts[: 2 if quick else 8])
+    yield Row.of_rates("32 rows with reductions, context 500: tokens/s, reference loop", tokens / seconds, 1 / slow)
+    for context in (200, 500):
+        prompt, script = next(moments(context))
+        script = script[: 100 if quick else 400]
+        theirs = min(transformers_loop(model, prompt, script) for _ in range(2))
+        tokens, seconds = min((think(model, [(prompt, script)], len(script)) for _ in range(2)), key=lambda r: r[1])
+        name = f"1 row with reductions, context {context}: tokens/s, transformers"
+        yield Row.of_rates(name, tokens / seconds, len(script) / theirs)
+
+
+def against_memory(model: Transformer, quick: bool) -> Iterator[Row]:
+    """One row must read every weight for each token: bytes over measured bandwidth is the limit."""
+    weights = sum(weight.nbytes for weight in model.parameters())
+    buffer = torch.ones(2**26)  # 256 MB, more than any cache holds
+    limit = weights * best(buffer.sum, 5) / buffer.nbytes
+    for context in (100, 600):
+        ours = step_seconds(model, 1, context, quick)
+        yield Row.of_seconds(f"1 row, context {context}: seconds a token, reading the weights once", ours, limit)
+
+
+def eight_bits(model: Transformer, quick: bool) -> Iterator[Row]:
+    """The same steps with 8-bit linear layers."""
+    small = to_int8(model)
+    for rows in (1, 32):
+        ours, plain = (step_seconds(kind, rows, 300, quick) for kind in (small, model))
+        yield Row.of_rates(f"{rows} rows, context 300: tokens/s in 8 bits, in float32", rows / ours, rows / plain)
+
+
+def cache_size(model: Transformer) -> Row:
+    """Bytes of cache for a whole trace, against one that erases nothing: memory follows the peak."""
+    traces = [TASK.trace(TASK.draw(0, index)) for index in range(20)]
+    trace = max(traces, key=len)
+    per_token = 2 * 4 * model.config.d_model * model.config.n_layers
+    decoder = model.decoder()
+    decoder.cache.lengths[decoder.cache.slot(0)] = trace.stats().peak
+    decoder.cache.reserve(trace.stats().peak)
+    name = f"cache bytes for a trace of {len(trace):,} tokens, nothing erased"
+    return Row.of_seconds(name, decoder.cache.bytes, per_token * len(trace))
+
+
+def best(action: Callable[[], object], repeats: int) -> float:
+    """The shortest of several times, in seconds; the first call warms up."""
+    times = []
+    for _ in range(repeats + 1):
+        start = time.perf_counter()
+        action()
+        times.append(time.perf_counter() - start)
+    return min(times[1:])
+
+
+def read_again(model: Transformer, prompt: list[int]) -> None:
+    """What the reference loop does for one token."""
+    for _ in reference(model, prompt, MARKS, limits=Limits(tokens=1)):
+        pass
+
+
+def random_tokens(count: int) -> list[int]:
+    """Any tokens will do."""
+    rng = Random(count)
+    return [rng.randrange(len(TASK.vocab)) for _ in range(count)]
+
+
+def step_seconds(model: Transformer, rows: int, context: int, quick: bool) -> float:
+    """One token for each of these rows: feed and pick."""
+    decoder = model.decoder()
+    fill(decoder, rows, context)
+    numbers, samplers = list(range(rows)), [Sampler(GREEDY)] * rows
+    tokens = [[1]] * rows
+
+    def steps() -> None:
+        for row in numbers:
+            decoder.rewind(row, context)
+        for _ in range(8):
+            pick(decoder.feed(numbers, tokens), samplers)
+
+    return best(steps, 3 if quick else 12) / 8
+
+
+def fill(decoder: CachedDecoder, rows: int, context: int) -> None:
+    """Rows of this length at once; reading them in would take minutes and is not what is measured."""
+    cache = decoder.cache
+    for row in range(rows):
+        cache.lengths[cache.slot(row)] = context
+    cache.reserve(context + 8)
+    for keys, values in cache.layers:
+        keys.normal_()
+        values.normal_()
+
+
+def moments(context: int) -> Iterator[tuple[list[int], list[int]]]:
+    """Live sequences of this length from inside of traces, each with the words that follow it."""
+    for index in count():
+        trace = TASK.trace(TASK.draw(0, index))
+        live: Context[int] = Context(TASK.vocab.encode(trace.prompt), MARKS)
+        script = TASK.vocab.encode(trace.generated)
+        for said, token in enumerate(script):
+            live.append(token)
+            if len(live) == context:
+                yield list(live), script[said + 1 :]
+                break
+
+
+def think(model: Transformer, starts: Sequence[tuple[list[int], list[int]]], steps: int) -> tuple[int, float]:
+    """Tokens said and seconds taken, after the prompts have been read."""
+    replaying = Replaying(model, starts)
+    engine = Engine(replaying, MARKS, end=TASK.vocab.end, rows=len(starts), limits=Limits(tokens=steps))
+    for prompt, _ in starts:
+        engine.submit(prompt)
+    while not any(isinstance(event, Token) for _, event in engine.step()):
+        pass
+    start, said = time.perf_counter(), 0
+    while not engine.idle:
+        said += sum(isinstance(event, Token) for _, event in engine.step())
+    return said, time.perf_counter() - start
+
+
+class Replaying:
+    """The model with all of its work, but its words from a script."""
+
+    def __init__(self, model: Transformer, starts: Sequence[tuple[list[int], list[int]]]) -> None:
+        self.model, self.starts, self.context = model, starts, model.context
+
+    def __call__(self, tokens: Tensor) -> Tensor:
+        """The model itself."""
+        logits: Tensor = self.model(tokens)
+        return logits
+
+    def decoder(self) -> Decoder:
+        """A decoder whose row n says script n."""
+        return ReplayingDecoder(self.model.decoder(), self.starts)
+
+
+class ReplayingDecoder:
+    """Feeds the real decoder, then puts the script's next word on top."""
+
+    def __init__(self, inner: CachedDecoder, starts: Sequence[tuple[list[int], list[int]]]) -> None:
+        self.inner = inner
+        self.unread = [len(prompt) for prompt, _ in starts]
+        self.scripts = [iter(script) for _, script in starts]
+
+    @torch.inference_mode()
+    def feed(self, rows: Sequence[int], tokens: Sequence[Sequence[int]]) -> Tensor:
+        """As the decoder does; a row still reading its prompt says nothing yet."""
+        logits = self.inner.feed(rows, tokens)
+        for place, (row, fed) in enumerate(zip(rows, tokens, strict=True)):
+            self.unread[row] -= len(fed)
+            if self.unread[row] <= 0:
+                logits[place, next(self.scripts[row])] = torch.inf
+        return logits
+
+    def rewind(self, row: int, length: int) -> None:
+        """As the decoder does."""
+        self.inner.rewind(row, length)
+
+    def drop(self, row: int) -> None:
+        """As the decoder does."""
+        self.inner.drop(row)
+
+
+def transformers_loop(model: Transformer, prompt: list[int], script: list[int]) -> float:
+    """Seconds for the same words by transformers: one forward a token, the cache cropped at each reduction."""
+    from transformers import DynamicCache
+
+    twin, cache = to_gpt_neox(model, TASK.vocab), DynamicCache()
+    live, feed = Context(prompt, MARKS), prompt
+    start = 0.0
+    for token in script:
+        feed_transformers(twin, cache, feed)
+        start = start or time.perf_counter()  # the prompt has been read
+        reduction = live.append(token)
+        feed = [token]
+        if reduction is not None:
+            feed = list(reduction.answer) or [live[-1]]
+            cache.crop(len(live) - len(feed) - reduction.end)  # all but what stays before the tokens to feed
+    return time.perf_counter() - start
+
+
+@torch.inference_mode()
+def feed_transformers(twin: Any, cache: Any, tokens: list[int]) -> int:
+    """One step of a plain loop."""
+    logits = twin(input_ids=torch.tensor([tokens]), past_key_values=cache, use_cache=True, logits_to_keep=1).logits
+    return int(logits[0, -1].argmax())
+
+
+if __name__ == "__main__":
+    run(measure, "Decoding against the reference loop, transformers and the memory's speed.")
