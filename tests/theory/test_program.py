@@ -22,14 +22,14 @@ from pencil.tokens import CALL, RETURN, SEP, WORD_MARKS, Marks
 RULES: tuple[RuleName, ...] = ("scroll", "call")
 
 
-def check_machine(machine: TuringMachine, word: str, rule: RuleName, steps: int) -> int:
+def check_machine(machine: TuringMachine, word: str, rule: RuleName, steps: int, *, thorough: bool = True) -> int:
     """Assert that no token is wrong, in a closed loop and in the longest context; how many were generated."""
     program = turing_program(machine, rule)
     weights = compile_program(program).weights
     start, expected = prompt(machine, word, rule), list(scroll(machine, word, rule, max_steps=steps))
     written = generate(weights, start, WORD_MARKS, scroll=rule == "scroll")
     assert list(islice(written, len(expected))) == expected
-    if expected:
+    if expected and thorough:
         longest = max(contexts(machine, word, rule, steps), key=lambda segment: len(segment.tokens))
         check_context(program, weights, longest)
     return len(expected)
@@ -51,16 +51,17 @@ def check_context(program: Program, weights: Weights, segment: Segment[Token]) -
     assert [program.alphabet[index] for index in predicted[segment.start - 1 :]] == segment.generated
 
 
-def check_random(seed: int, steps: int, max_states: int = 5, max_symbols: int = 3) -> None:
+def check_random(seed: int, steps: int, size: tuple[int, int] = (5, 3), *, thorough: bool = True) -> None:
     rng = Random(seed)
-    machine = random_machine(rng, max_states, max_symbols)
-    check_machine(machine, "".join(rng.choices(machine.symbols, k=rng.randint(0, 6))), RULES[seed % 2], steps)
+    machine = random_machine(rng, *size)
+    word = "".join(rng.choices(machine.symbols, k=rng.randint(0, 6)))
+    check_machine(machine, word, RULES[seed % 2], steps, thorough=thorough)
 
 
 @pytest.mark.parametrize("hundred", range(10))
 def test_a_thousand_random_machines(hundred: int) -> None:
     for seed in range(100 * hundred, 100 * hundred + 100):
-        check_random(seed, steps=30, max_states=3, max_symbols=2)
+        check_random(seed, steps=30, size=(3, 2), thorough=seed % 5 < 2)  # both rules among the thorough ones
 
 
 @pytest.mark.slow
@@ -89,13 +90,13 @@ def test_the_library_of_machines_runs_to_the_end(name: str, word: str, rule: Rul
 
 
 @pytest.mark.parametrize("rule", RULES)
-@pytest.mark.parametrize("seed", range(6))
+@pytest.mark.parametrize("seed", range(4))
 def test_every_promise_of_the_program_holds_in_exact_numbers(seed: int, rule: RuleName) -> None:
     rng = Random(seed)
     machine = random_machine(rng)
     word = rng.choices(machine.symbols, k=rng.randint(0, 4))
     program = turing_program(machine, rule)
-    for segment in contexts(machine, word, rule, steps=20):
+    for segment in contexts(machine, word, rule, steps=12):
         run = interpret(program, segment.tokens[:-1])
         assert run.next_tokens()[segment.start - 1 :] == segment.generated
 
