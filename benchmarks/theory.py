@@ -3,7 +3,7 @@
     python -m benchmarks.theory [--quick] [--json]
 
 All sides decode the fifth busy beaver with the same weights on one core, and must say the same tokens. Rates are tokens
-a second. Without --quick the machine's first million steps go through the weights, every token checked.
+a second; the first row is the machine without any model, in steps. Without --quick the machine's first million steps go through the weights, every token checked.
 """
 
 import time
@@ -20,6 +20,7 @@ from pencil.theory.machines import load
 from pencil.theory.program import turing_program
 from pencil.theory.scroll import Token, prompt, scroll
 from pencil.theory.transformer import HardAttentionTransformer
+from pencil.theory.turing import simulate
 from pencil.theory.weights import Weights
 from pencil.tokens import CALL, RETURN, SEP, WORD_MARKS, Marks
 
@@ -30,6 +31,7 @@ MACHINE = load("bb5")
 def measure(quick: bool) -> Iterator[Row]:
     """Every row of this benchmark."""
     torch.set_num_threads(1)
+    yield Row.of_rates("BB5, simulator, steps a second; the promise", simulator_rate(10**6 if quick else 10**7), 10**6)
     compiled = compile_program(turing_program(MACHINE))
     weights, model = compiled.weights, HardAttentionTransformer.from_compiled(compiled)
     tokens = list(islice(scroll(MACHINE), 1_000 if quick else 20_000))
@@ -45,6 +47,13 @@ def measure(quick: bool) -> Iterator[Row]:
     if not quick:
         rate = running_rate(weights, scroll(MACHINE, max_steps=10**6))
         yield Row.of_rates("BB5, a million steps, running state; the promise", rate, PROMISED_RATE)
+
+
+def simulator_rate(steps: int) -> float:
+    """Steps a second of the machine itself."""
+    start = time.perf_counter()
+    simulate(MACHINE, max_steps=steps)
+    return steps / (time.perf_counter() - start)
 
 
 def running_rate(weights: Weights, expected: Iterable[Token]) -> float:
