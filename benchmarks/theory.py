@@ -3,7 +3,8 @@
     python -m benchmarks.theory [--quick] [--json]
 
 All sides decode the fifth busy beaver with the same weights on one core, and must say the same tokens. Rates are tokens
-a second; the first row is the machine without any model, in steps. Without --quick the machine's first million steps go through the weights, every token checked.
+a second; the first row is the machine without any model, in steps. Without --quick the machine's first million steps go
+through the weights, every token checked.
 """
 
 import time
