@@ -1,9 +1,9 @@
 """Feeding tokens to a transformer with a cache: prompts, answers and single tokens of many rows in one call."""
 
 from collections.abc import Sequence
-from dataclasses import dataclass
 from typing import cast
 
+import numpy as np
 import torch
 from torch import Tensor
 from torch.nn import functional as F
@@ -12,8 +12,10 @@ from pencil.model.cache import KVCache
 from pencil.model.quick import QuickBlock
 from pencil.model.transformer import Block, Transformer
 
-WASTE = 2**17
-"""Padding, in numbers per row and layer, above which rows attend one by one: reading it costs as much as a call."""
+FEW_THREADS = 2
+"""Up to this many, rows attend faster one by one on one thread than together on all of them,"""
+LARGE = 2**17
+"""if they hold at least this many keys."""
 
 
 class CachedDecoder:
@@ -41,25 +43,11 @@ class CachedDecoder:
         self.cache.drop(row)
 
 
-@dataclass(frozen=True)
-class _Group:
-    """Tokens that attend in one call: equally many of each slot in a range."""
-
-    first: int
-    count: int
-    """Which slots."""
-    tokens: slice | list[int]
-    length: int
-    """How many tokens the longest of these slots holds."""
-    mask: Tensor | None
-    """Added to the scores, (slots, 1, T, length); None where every token sees the whole length."""
-
-
 class _Feed:
     """One call's tokens laid flat in the order of slots; planned once, used by all layers.
 
-    Every row's last token attends in one padded call. The other tokens of a row with several (a prompt, or an answer
-    fed again) attend in a call of their own, and so does each row where padding would waste more than a call costs.
+    The last token of every row attends in one call of `lasts`. The other tokens of a row with several, which is a
+    prompt or an answer fed again, attend in a call of their own.
     """
 
     def __init__(self, cache: KVCache, rows: Sequence[int], tokens: Sequence[Sequence[int]]) -> None:
@@ -67,69 +55,96 @@ class _Feed:
         flat: list[int] = []
         slots: list[int] = []
         positions: list[int] = []
-        spans: list[tuple[int, int, int]] = []  # slot, and where its tokens start and stop in the flat list
-        self.lasts = [0] * len(rows)
+        self.lasts = [0] * len(rows)  # where each row's last token is in the flat list
+        self.longer: list[_Several] = []
+        ends: list[tuple[int, int]] = []  # each row's slot, and how many tokens it now holds
         for slot, index in sorted((cache.slot(row), index) for index, row in enumerate(rows)):
             count, held = len(tokens[index]), cache.lengths[slot]
-            spans.append((slot, len(flat), len(flat) + count))
+            if count > 1:
+                self.longer.append(_Several(slot, slice(len(flat), len(flat) + count - 1), held, cache.device))
             flat.extend(tokens[index])
             slots.extend([slot] * count)
             positions.extend(range(held, held + count))
             cache.lengths[slot] = held + count
+            ends.append((slot, held + count))
             self.lasts[index] = len(flat) - 1
         cache.reserve(max(cache.lengths))
         self.tokens, where, self.positions = torch.tensor([flat, slots, positions], device=cache.device)
         self.places = cache.places(where, self.positions)
-        self.groups = self._plan(spans)
-
-    def _plan(self, spans: list[tuple[int, int, int]]) -> list[_Group]:
-        lengths, device = self.cache.lengths, self.cache.device
-        waste = (max(lengths) * len(lengths) - sum(lengths)) * 2 * self.cache.config.d_model
-        if len(spans) < len(lengths) or waste > WASTE * len(lengths):
-            return [_one_row(slot, start, stop, lengths[slot], device) for slot, start, stop in spans]
-        rest = [(slot, start, stop - 1) for slot, start, stop in spans if stop - start > 1]
-        tokens = [stop - 1 for _, _, stop in spans] if rest else slice(None)
-        lasts = _Group(0, len(spans), tokens, max(lengths), _hide_padding(lengths, device))
-        return [lasts, *(_one_row(slot, start, stop, lengths[slot] - 1, device) for slot, start, stop in rest)]
+        self.in_order = sorted(self.lasts)
+        self.last = (_Vectors if _bound_by_reading(cache, ends) else _Padded)(cache, ends)
 
     def attend(self, layer: int, q: Tensor, k: Tensor, v: Tensor) -> Tensor:
         """Store k and v, (N, H, E) each, then mix the values of all that each query may see."""
         keys, values = self.cache.store(layer, self.places, k, v)  # (slots, H, tokens, E) each
-        if len(self.groups) == 1:
-            return _mix(self.groups[0], q, keys, values)
+        if not self.longer:
+            return self.last(q, keys, values)
         mixed = torch.empty_like(q)
-        for group in self.groups:
-            mixed[group.tokens] = _mix(group, q[group.tokens], keys, values)
+        mixed[self.in_order] = self.last(q[self.in_order], keys, values)
+        for several in self.longer:
+            mixed[several.tokens] = several(q[several.tokens], keys, values)
         return mixed
 
 
-def _mix(group: _Group, q: Tensor, keys: Tensor, values: Tensor) -> Tensor:
-    """(N, H, E) queries of a group -> (N, H, E)."""
-    if group.count < len(keys):
-        keys, values = keys.narrow(0, group.first, group.count), values.narrow(0, group.first, group.count)
-    keys, values = keys.narrow(2, 0, group.length), values.narrow(2, 0, group.length)
-    if len(q) == group.count:  # one token for each slot, by far the most frequent case
-        return F.scaled_dot_product_attention(q.unsqueeze(2), keys, values, attn_mask=group.mask).squeeze(2)
-    q = q.transpose(0, 1).unsqueeze(0)  # several tokens of one slot: (1, H, T, E)
-    return F.scaled_dot_product_attention(q, keys, values, attn_mask=group.mask).squeeze(0).transpose(0, 1)
+def _bound_by_reading(cache: KVCache, ends: list[tuple[int, int]]) -> bool:
+    numbers = cache.config.d_model * sum(length for _, length in ends)
+    return numbers >= LARGE and torch.get_num_threads() <= FEW_THREADS and cache.layers[0][0].device.type == "cpu"
 
 
-def _one_row(slot: int, start: int, stop: int, length: int, device: torch.device | None) -> _Group:
-    """The tokens of one row, where those after each are hidden from it."""
-    return _Group(slot, 1, slice(start, stop), length, _hide_later(stop - start, length, device))
+class _Several:
+    """All but the last of the tokens that one row is fed, each blind to those after it."""
+
+    def __init__(self, slot: int, tokens: slice, held: int, device: torch.device | None) -> None:
+        count = tokens.stop - tokens.start
+        self.slot, self.tokens, self.length = slot, tokens, held + count
+        self.mask = torch.full((count, self.length), -torch.inf, device=device).triu_(held + 1)
+
+    def __call__(self, q: Tensor, keys: Tensor, values: Tensor) -> Tensor:
+        """(T, H, E) -> (T, H, E)."""
+        keys, values = (tensor[self.slot, None, :, : self.length] for tensor in (keys, values))
+        q = q.transpose(0, 1).unsqueeze(0)  # (1, H, T, E)
+        return F.scaled_dot_product_attention(q, keys, values, attn_mask=self.mask).squeeze(0).transpose(0, 1)
 
 
-def _hide_padding(lengths: list[int], device: torch.device | None) -> Tensor | None:
-    """(slots, 1, 1, longest): minus infinity where a slot holds no token."""
-    longest = max(lengths)
-    if min(lengths) == longest:
-        return None
-    empty = torch.arange(longest, device=device) >= torch.tensor(lengths, device=device)[:, None]
-    return torch.zeros(len(lengths), 1, 1, longest, device=device).masked_fill_(empty[:, None, None], -torch.inf)
+class _Padded:
+    """One token of each row, in one call over all slots."""
+
+    def __init__(self, cache: KVCache, ends: list[tuple[int, int]]) -> None:
+        self.slots, lengths = zip(*ends, strict=True)
+        self.length, self.mask = max(lengths), None
+        if min(lengths) == self.length:
+            return
+        empty = torch.arange(self.length, device=cache.device) >= torch.tensor(lengths, device=cache.device)[:, None]
+        self.mask = torch.zeros(empty.shape, device=cache.device).masked_fill_(empty, -torch.inf)[:, None, None]
+
+    def __call__(self, q: Tensor, keys: Tensor, values: Tensor) -> Tensor:
+        """(rows, H, E) -> (rows, H, E)."""
+        dense = self.slots == tuple(range(len(q)))
+        chosen = slice(len(q)) if dense else list(self.slots)  # rows that are not fed cost a copy of those that are
+        keys, values = (tensor[chosen, :, : self.length] for tensor in (keys, values))
+        return F.scaled_dot_product_attention(q.unsqueeze(2), keys, values, attn_mask=self.mask).squeeze(2)
 
 
-def _hide_later(count: int, length: int, device: torch.device | None) -> Tensor | None:
-    """(1, 1, count, length): the last `count` tokens of a row, each blind to those after it."""
-    if count == 1:
-        return None
-    return torch.full((1, 1, count, length), -torch.inf, device=device).triu_(length - count + 1)
+class _Vectors:
+    """One token of each row, row by row, as products of a vector and a matrix.
+
+    That is bound by reading the cache. numpy's products run at the memory's speed, torch's batched ones at two thirds
+    of it, and no row is padded to the length of another.
+    """
+
+    def __init__(self, cache: KVCache, ends: list[tuple[int, int]]) -> None:
+        self.ends = ends
+        shape = (len(ends), cache.config.n_heads, 1, max(length for _, length in ends))
+        self.scores = torch.full(shape, -torch.inf)
+        self.scale = cache.config.head_width**-0.5
+
+    def __call__(self, q: Tensor, keys: Tensor, values: Tensor) -> Tensor:
+        """(rows, H, E) -> (rows, H, E)."""
+        queries, mixed = (q * self.scale).unsqueeze(2).numpy(), torch.empty_like(q)
+        scores, held, out = self.scores.numpy(), keys.numpy(), mixed.unsqueeze(2).numpy()
+        for row, (slot, length) in enumerate(self.ends):
+            np.matmul(queries[row], held[slot, :, :length].transpose(0, 2, 1), out=scores[row, :, :, :length])
+        shares, held = self.scores.softmax(-1).numpy(), values.numpy()
+        for row, (slot, length) in enumerate(self.ends):
+            np.matmul(shares[row, :, :, :length], held[slot, :, :length], out=out[row])
+        return mixed

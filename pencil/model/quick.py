@@ -65,4 +65,4 @@ def split(weight: Tensor) -> Tensor:
 def split_product(x: Tensor, blocks: Tensor) -> Tensor:
     """(N, I) x (blocks, O / blocks, I) -> (N, O); a batch of products runs on all threads."""
     product = torch.bmm(blocks, x.t().expand(len(blocks), -1, -1))  # (blocks, O / blocks, N)
-    return product.view(-1, len(x)).t()
+    return product.view(-1, len(x)).t().contiguous()

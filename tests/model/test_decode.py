@@ -4,7 +4,7 @@ import pytest
 import torch
 from torch import Tensor
 
-from pencil.model import decode
+from pencil.model import decode, quick
 from pencil.model.transformer import ModelConfig, Transformer
 
 CONFIG = ModelConfig(vocab_size=20, n_layers=3, d_model=64, n_heads=4, context=200)
@@ -56,12 +56,23 @@ class Walk:
         return logits
 
 
-@pytest.mark.parametrize("waste", [0, decode.WASTE], ids=["row by row", "padded"])
+@pytest.mark.parametrize("few_threads", [0, 99], ids=["padded", "row by row"])
 @pytest.mark.parametrize("all_at_once", [True, False])
 @pytest.mark.parametrize("seed", range(4))
-def test_cached_equals_uncached(seed: int, all_at_once: bool, waste: int, monkeypatch: pytest.MonkeyPatch) -> None:
-    monkeypatch.setattr(decode, "WASTE", waste)
+def test_cached_equals_uncached(
+    seed: int, all_at_once: bool, few_threads: int, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    monkeypatch.setattr(decode, "FEW_THREADS", few_threads)
     walk = Walk(seed, all_at_once=all_at_once)
+    for number in range(60):
+        walk.step(number)
+
+
+@pytest.mark.parametrize("threads", [1, 2])
+def test_cached_equals_uncached_when_products_are_split(threads: int, monkeypatch: pytest.MonkeyPatch) -> None:
+    monkeypatch.setattr(quick, "LARGE", 1)
+    monkeypatch.setattr(torch, "get_num_threads", lambda: threads)
+    walk = Walk(0, all_at_once=True)
     for number in range(60):
         walk.step(number)
 
