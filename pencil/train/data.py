@@ -69,7 +69,7 @@ class Data(Dataset[Batch]):
             num_workers=workers,
             prefetch_factor=AHEAD if workers else None,
             multiprocessing_context="spawn" if workers else None,
-            worker_init_fn=_leave_interrupts_to_the_parent,
+            worker_init_fn=_leave_signals_to_the_parent,
         )
         return iter(loader)
 
@@ -97,5 +97,7 @@ def random_stretch(
     return list(context), list(generated[start : start + length])
 
 
-def _leave_interrupts_to_the_parent(worker: int) -> None:
-    signal.signal(signal.SIGINT, signal.SIG_IGN)
+def _leave_signals_to_the_parent(worker: int) -> None:
+    """A terminal and a batch system signal every process; the parent stops its workers when it is done."""
+    for number in (signal.SIGINT, signal.SIGTERM):
+        signal.signal(number, signal.SIG_IGN)

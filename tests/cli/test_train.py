@@ -1,4 +1,5 @@
 import json
+import os
 import signal
 import subprocess
 import sys
@@ -64,13 +65,14 @@ def test_bad_input_is_one_line(pencil: RunPencil, tmp_path: Path, arguments: lis
 
 
 @pytest.mark.slow
-def test_ctrl_c_says_how_to_go_on_and_going_on_works(tmp_path: Path) -> None:
+@pytest.mark.parametrize("number", [signal.SIGINT, signal.SIGTERM])
+def test_a_signal_to_all_processes_saves_and_says_how_to_go_on(tmp_path: Path, number: int) -> None:
     command = [sys.executable, "-m", "pencil", "train", "qbf3", "--steps", "4000", "--out", str(tmp_path / "run")]
-    process = subprocess.Popen([*command, "--threads", "1"], stderr=subprocess.PIPE, text=True)
+    process = subprocess.Popen([*command, "--threads", "1"], stderr=subprocess.PIPE, text=True, start_new_session=True)
     assert process.stderr is not None
     assert "step 1 of" in process.stderr.readline()
     time.sleep(1)
-    process.send_signal(signal.SIGINT)
+    os.killpg(process.pid, number)
     errors = process.stderr.read()
     assert process.wait(timeout=60) == 130
     assert "Traceback" not in errors
