@@ -13,6 +13,7 @@ from safetensors.torch import save_file
 from torch import Tensor
 
 from pencil.errors import CheckpointError, PencilError
+from pencil.files import sync
 from pencil.model.transformer import ModelConfig, Transformer
 from pencil.tokens import SPECIAL_WORDS, Vocab
 
@@ -55,12 +56,12 @@ def save(checkpoint: Checkpoint, directory: Path, *, half: bool = False) -> None
     shutil.rmtree(new, ignore_errors=True)
     new.mkdir(parents=True)
     _write(checkpoint, new, torch.float16 if half else torch.float32)
-    _sync(new)
+    sync(new)
     if directory.exists():
         directory.rename(old)
     new.rename(directory)
     shutil.rmtree(old, ignore_errors=True)
-    _sync(directory.parent)
+    sync(directory.parent)
 
 
 def read(directory: Path) -> Checkpoint:
@@ -102,7 +103,7 @@ def _write(checkpoint: Checkpoint, directory: Path, dtype: torch.dtype) -> None:
     weights = {name: weight.to("cpu", dtype) for name, weight in checkpoint.model.state_dict().items()}
     save_file(weights, directory / "model.safetensors")
     for name in FILES:
-        _sync(directory / name)
+        sync(directory / name)
 
 
 def _refuse_foreign(directory: Path) -> None:
@@ -125,15 +126,6 @@ def _restore(directory: Path) -> None:
 
 def _sibling(directory: Path, kind: str) -> Path:
     return directory.with_name(f".{directory.name}.{kind}")
-
-
-def _sync(path: Path) -> None:
-    """Have a file or the names in a directory on disk before going on."""
-    descriptor = os.open(path, os.O_RDONLY)
-    try:
-        os.fsync(descriptor)
-    finally:
-        os.close(descriptor)
 
 
 def _read_json(path: Path, kind: type[Value]) -> Value:

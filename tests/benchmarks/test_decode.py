@@ -1,0 +1,47 @@
+from itertools import islice
+from typing import Any
+
+import pytest
+
+from benchmarks import decode
+from benchmarks.decode import MARKS, TASK, moments, think, transformers_loop
+from pencil.model.presets import preset
+from pencil.model.transformer import Transformer
+from pencil.rule import Context
+
+
+@pytest.fixture(scope="module")
+def model() -> Transformer:
+    return Transformer(preset("nano", len(TASK.vocab)))
+
+
+def test_moments_are_live_sequences_that_go_on_and_reduce() -> None:
+    for prompt, script in islice(moments(300), 3):
+        assert len(prompt) == 300
+        context = Context(prompt, MARKS)
+        context.extend(script)
+        assert context.reductions > 10
+
+
+def test_the_engine_says_the_script_to_its_end(model: Transformer) -> None:
+    starts = [(prompt, script[-60:]) for prompt, script in islice(moments(300), 3)]
+    said, seconds = think(model, starts, steps=1000)
+    assert said == 3 * 59  # all but the first words, which the clock leaves out
+    assert seconds > 0
+
+
+def test_the_transformers_loop_reads_what_the_rule_leaves(model: Transformer, monkeypatch: pytest.MonkeyPatch) -> None:
+    pytest.importorskip("transformers")
+    prompt, script = next(moments(300))
+    live, said = Context(prompt, MARKS), iter(script[:200])
+    plain = decode.feed_transformers
+
+    def checked(twin: Any, cache: Any, tokens: list[int]) -> int:
+        assert cache.get_seq_length() + len(tokens) == len(live)
+        assert live[-len(tokens) :] == tokens
+        live.append(next(said))
+        return plain(twin, cache, tokens)
+
+    monkeypatch.setattr(decode, "feed_transformers", checked)
+    transformers_loop(model, prompt, script[:200])
+    assert live.reductions > 0
