@@ -5,6 +5,7 @@ A run's directory holds `run.json` (the recipe), `metrics.jsonl`, `state/` (to g
 
 import signal
 import threading
+import time
 from collections.abc import Callable, Iterator
 from contextlib import AbstractContextManager, contextmanager, nullcontext
 from dataclasses import dataclass
@@ -29,8 +30,10 @@ from pencil.train.state import State, claim, read_state, write_state
 from pencil.train.world import World
 
 CALIBRATION = 20
-"""Steps whose speed decides how many fit into the minutes given; the first few are not counted."""
+"""Steps whose median speed decides how many fit into the minutes given."""
 LOG_EVERY = 50
+IMPATIENCE = 1.0
+"""Seconds after which a second signal is a person's wish; `torchrun` and a terminal may send the same one twice."""
 
 Evaluate = Callable[[Transformer], dict[str, Any]]
 """Called with the model at intervals and at the end; what it returns is logged and kept with the checkpoint."""
@@ -42,7 +45,10 @@ class Machine:
 
     device: str = "cpu"
     workers: int = 1
-    """Processes that draw instances ahead of the step; with 0 it happens in between."""
+    """Processes that draw instances ahead of the step; with 0 it happens in between.
+
+    They are spawned, so a script that trains needs `if __name__ == "__main__":`.
+    """
     bf16: bool = False
     compile: bool = False
 
@@ -186,7 +192,8 @@ class Trainer:
         self.model.load_state_dict(state.weights)
         self.optimizers.restore(state.optimizers)
         self.step, self.steps = state.step, state.steps
-        self.journal.rewind(self.step)
+        if self.world.leads:
+            self.journal.rewind(self.step)
 
 
 def train(recipe: Recipe, out: Path, machine: Machine, hooks: Hooks, *, resume: bool = False) -> Trainer:
@@ -207,14 +214,14 @@ def train(recipe: Recipe, out: Path, machine: Machine, hooks: Hooks, *, resume: 
 
 
 @contextmanager
-def interrupts() -> Iterator[list[int]]:
-    """The signals that asked to stop so far, Ctrl-C or SIGTERM; a second one does not wait."""
-    received: list[int] = []
+def interrupts() -> Iterator[list[float]]:
+    """When signals asked to stop so far, Ctrl-C or SIGTERM; a second one does not wait for the end of a step."""
+    received: list[float] = []
 
     def note(number: int, frame: object) -> None:
-        if received:
+        received.append(time.monotonic())
+        if received[-1] - received[0] > IMPATIENCE:
             raise KeyboardInterrupt
-        received.append(number)
 
     if threading.current_thread() is not threading.main_thread():  # only the main thread gets signals
         yield received
