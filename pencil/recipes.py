@@ -15,7 +15,8 @@ from pencil.train.config import DataConfig, Recipe, TrainConfig
 
 def qbf3() -> Recipe:
     """QBF with 3 variables, 0.8M parameters, on two CPU cores."""
-    return _recipe("qbf", [3], "tiny", TrainConfig(steps=4_000, learning_rate=4e-3, evaluate_every=1_000))
+    recipe = _recipe("qbf", [3], "tiny", TrainConfig(steps=4_000, learning_rate=3e-3, evaluate_every=1_000))
+    return _start_with(recipe, size=2, steps=800)
 
 
 def sat3() -> Recipe:
@@ -31,7 +32,8 @@ def einstein3() -> Recipe:
 
 def qbf() -> Recipe:
     """QBF with 3 to 10 variables, one model of 1.2M parameters, hours on a CPU."""
-    return _recipe("qbf", range(3, 11), "small", TrainConfig(steps=40_000, evaluate_every=10_000), batch=6, stretch=300)
+    train = TrainConfig(steps=40_000, evaluate_every=10_000)
+    return _start_with(_recipe("qbf", range(3, 11), "small", train, batch=6, stretch=300), size=2, steps=1_000)
 
 
 def sat() -> Recipe:
@@ -109,3 +111,8 @@ def _recipe(
     weights = dict(sizes) if isinstance(sizes, Mapping) else dict.fromkeys(sizes, 1.0)
     words = len(get_task(task, max(weights)).vocab)
     return Recipe(DataConfig(task, weights, batch=batch, stretch=stretch), preset(model, words), train)
+
+
+def _start_with(recipe: Recipe, size: int, steps: int) -> Recipe:
+    """Small problems first."""
+    return replace(recipe, data=replace(recipe.data, first_sizes={size: 1.0}, first_steps=steps))

@@ -2,7 +2,7 @@
 
 import json
 from collections.abc import Mapping
-from dataclasses import asdict, dataclass
+from dataclasses import asdict, dataclass, field
 from typing import Any, Literal, get_args
 
 from pencil.errors import ConfigError
@@ -20,6 +20,10 @@ class DataConfig:
     """A name such as `qbf`."""
     sizes: Mapping[int, float]
     """Each problem size with its weight: how often it is drawn."""
+    first_sizes: Mapping[int, float] = field(default_factory=dict)
+    """What to draw in the first steps instead: small problems teach in minutes what large ones hide for long."""
+    first_steps: int = 0
+    """How many steps that are."""
     format: Format = "pencil"
     batch: int = 4
     """Instances a step, over all processes."""
@@ -30,13 +34,12 @@ class DataConfig:
     seed: int = 0
 
     def __post_init__(self) -> None:
-        for size in self.sizes:
-            get_task(self.task, size)
-        if not self.sizes or any(not weight > 0 for weight in self.sizes.values()):
-            raise ConfigError(f"sizes is {dict(self.sizes)}; name at least one size, each with a weight above 0")
+        _check_sizes(self.task, "sizes", self.sizes)
+        if self.first_steps:
+            _check_sizes(self.task, "first_sizes", self.first_sizes)
         if self.format not in get_args(Format):
             raise ConfigError(f"format is {self.format!r}; try one of {', '.join(get_args(Format))}")
-        _require(self, batch=1, window=2, **({} if self.stretch is None else {"stretch": 1}))
+        _require(self, batch=1, window=2, first_steps=0, **({} if self.stretch is None else {"stretch": 1}))
 
 
 @dataclass(frozen=True)
@@ -86,6 +89,13 @@ class Recipe:
         """Plain data, as `json.loads` would give it back."""
         plain: dict[str, Any] = json.loads(json.dumps(asdict(self)))
         return plain
+
+
+def _check_sizes(task: str, name: str, sizes: Mapping[int, float]) -> None:
+    for size in sizes:
+        get_task(task, size)
+    if not sizes or any(not weight > 0 for weight in sizes.values()):
+        raise ConfigError(f"{name} is {dict(sizes)}; name at least one size, each with a weight above 0")
 
 
 def _require(config: Any, **least: int) -> None:

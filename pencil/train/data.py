@@ -33,14 +33,14 @@ class Data(Dataset[Batch]):
     parts: int = 1
 
     @cached_property
-    def tasks(self) -> list[Task[Any]]:
-        """One for each size, in the order of the config."""
-        return [get_task(self.config.task, size) for size in self.config.sizes]
+    def tasks(self) -> dict[int, Task[Any]]:
+        """One for each size."""
+        return {size: get_task(self.config.task, size) for size in [*self.config.first_sizes, *self.config.sizes]}
 
     @cached_property
     def vocab(self) -> Vocab:
         """That of the largest size, which holds those of the others."""
-        return max(self.tasks, key=lambda task: task.size).vocab
+        return self.tasks[max(self.tasks)].vocab
 
     def __getitem__(self, step: int) -> Batch:
         """This process's part of a step's batch."""
@@ -51,7 +51,8 @@ class Data(Dataset[Batch]):
         """Instance `index` of the series."""
         config = self.config
         rng = Random(f"train {config.seed} {index}")
-        task = rng.choices(self.tasks, weights=list(config.sizes.values()))[0]
+        sizes = config.first_sizes if index < config.first_steps * config.batch else config.sizes
+        task = self.tasks[rng.choices(list(sizes), weights=list(sizes.values()))[0]]
         trace = task.trace(draw(task, rng, held_out=False), config.format)
         prompt, generated = self.vocab.encode(trace.prompt), self.vocab.encode(trace.generated)
         if config.format != "pencil":

@@ -14,6 +14,8 @@ from tests.train.examples import small_recipe
         ({"sizes": {}}, "name at least one size"),
         ({"sizes": {3: 0.0}}, "a weight above 0"),
         ({"sizes": {3: 1.0, 99: 1.0}}, "no size 99"),
+        ({"first_steps": 5}, "first_sizes is {}"),
+        ({"first_steps": -1, "first_sizes": {2: 1.0}}, "first_steps is -1"),
         ({"task": "chess"}, "found no task 'chess'"),
         ({"format": "prose"}, "try one of pencil, cot, direct"),
         ({"batch": 0}, "batch is 0"),

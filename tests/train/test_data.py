@@ -67,6 +67,12 @@ def test_weights_decide_how_often_a_size_is_drawn() -> None:
     assert sum(largest) / 200 == pytest.approx(0.75, abs=0.1)
 
 
+def test_small_sizes_come_first() -> None:
+    data = Data(replace(CONFIG, sizes={3: 1.0}, first_sizes={2: 1.0}, first_steps=2))
+    holds_3 = ["3" in data.vocab.decode(data.packed(index).ids.tolist()) for index in range(16)]
+    assert holds_3 == [False] * 8 + [True] * 8
+
+
 def test_cot_erases_nothing_and_is_cut_to_the_window() -> None:
     packed = Data(replace(CONFIG, format="cot", window=200)).packed(1)
     assert packed.positions.tolist() == list(range(len(packed)))
