@@ -59,9 +59,12 @@ def against_reference(model: Transformer, quick: bool) -> Iterator[Row]:
 def with_reductions(model: Transformer, quick: bool) -> Iterator[Row]:
     """Real traces from the middle on: 32 rows against the reference loop, one row against transformers."""
     starts = list(islice(moments(500), 32))
-    tokens, seconds = think(model, starts, 40 if quick else 300)
-    slow = mean(best(partial(read_again, model, prompt), 2) for prompt, _ in starts[: 2 if quick else 8])
-    yield Row.of_rates("32 rows with reductions, context 500: tokens/s, reference loop", tokens / seconds, 1 / slow)
+    steps = 40 if quick else 300
+    tokens, seconds = think(model, starts, steps)
+    halfway = [list(after(*start, steps // 2)) for start in starts[: 4 if quick else 16]]
+    slow = mean(best(partial(read_again, model, live), 2) for live in halfway)
+    name = f"32 rows with reductions, context {mean(map(len, halfway)):.0f}: tokens/s, reference loop"
+    yield Row.of_rates(name, tokens / seconds, 1 / slow)
     for context in (200, 500):
         prompt, script = next(moments(context))
         script = script[: 100 if quick else 400]
@@ -161,6 +164,13 @@ def moments(context: int) -> Iterator[tuple[list[int], list[int]]]:
             if len(live) == context:
                 yield list(live), script[said + 1 :]
                 break
+
+
+def after(prompt: list[int], script: list[int], steps: int) -> Context[int]:
+    """The live sequence some words later."""
+    live = Context(prompt, MARKS)
+    live.extend(script[:steps])
+    return live
 
 
 def think(model: Transformer, starts: Sequence[tuple[list[int], list[int]]], steps: int) -> tuple[int, float]:

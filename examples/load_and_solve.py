@@ -1,0 +1,26 @@
+"""Ask a trained checkpoint in three lines, then look at what the answer cost.
+
+    python examples/load_and_solve.py runs/sat3 "p cnf 3 2  1 -2 3 0  -1 2 3 0"
+
+prints the answer (True or False) and, for example: `end after 214 tokens, never more than 120 at once, 6 thoughts erased`.
+"""
+
+import sys
+
+import pencil
+
+
+def main(directory: str, problem: str) -> None:
+    """Solve one problem, written in the task's wording or file format."""
+    solver = pencil.load(directory)
+    solution = solver.solve(problem)
+    print(solution.answer)
+    stopped = solution.stopped
+    print(
+        f"{stopped.reason} after {stopped.generated} tokens, never more than {stopped.peak} at once,"
+        f" {stopped.reductions} thoughts erased"
+    )
+
+
+if __name__ == "__main__":
+    main(*sys.argv[1:])
