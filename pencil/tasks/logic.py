@@ -52,11 +52,31 @@ def stated_answer(response: Sequence[str]) -> str | None:
     return None
 
 
+_SPELLINGS = {
+    **dict.fromkeys(("or", "|", "||", "v", "+"), "∨"),
+    **dict.fromkeys(("and", "&", "&&", "^", "*"), "∧"),
+    **dict.fromkeys(("not", "~", "!", "-"), "¬"),
+    "forall": "∀",
+    "exists": "∃",
+}
+_PIECE = re.compile(r"<\|\w+\|>|[()∨∧¬∀∃:~!-]|\|\|?|&&?|[^\s()∨∧¬∀∃:~!|&-]+")
+
+
+def _symbol(piece: str) -> str:
+    """The paper's word for a piece of a formula: symbols and variables may be typed in ASCII.
+
+    >>> [_symbol(piece) for piece in _PIECE.findall("(x1|~x2) and ( not 3 )")]
+    ['(', '1', '∨', '¬', '2', ')', '∧', '(', '¬', '3', ')']
+    """
+    return re.sub(r"^[xX]_?(?=\d)", "", _SPELLINGS.get(piece.lower(), piece))
+
+
 class Cursor:
     """A position in the words of a prompt, which names the place of what it did not expect."""
 
     def __init__(self, text: str) -> None:
-        self._words = text.split()
+        self._pieces: list[str] = _PIECE.findall(text)  # spaces may be left out
+        self._words = [_symbol(piece) for piece in self._pieces]
         if not self._words:
             raise ParseError("text", "<nothing>", "a formula")
         self._next = 0
@@ -95,7 +115,7 @@ class Cursor:
     def error(self, expected: str) -> ParseError:
         """What to raise when the next word is not what was expected."""
         place = f"{self._part}, word {self._next - self._part_start + 1}"
-        found = self._words[self._next] if self._next < len(self._words) else "<the end of the text>"
+        found = self._pieces[self._next] if self._next < len(self._pieces) else "<the end of the text>"
         return ParseError(place, found, expected)
 
 
@@ -112,8 +132,8 @@ def read_clause(cursor: Cursor) -> Clause:
 
 
 def looks_like_dimacs(text: str) -> bool:
-    """Whether the first word is that of a DIMACS or QDIMACS file: a comment or the header."""
-    return re.match(r"\s*[cp](?!\w)", text) is not None
+    """Whether it starts as a DIMACS or QDIMACS file does: with a comment, the header, or a clause without header."""
+    return re.match(r"\s*([cp](?!\w)|-?\d)", text) is not None
 
 
 @cache

@@ -40,7 +40,7 @@ def from_prompt(text: str) -> QuantifiedFormula:
     while not cursor.at_end():
         number = len(clauses) + 1
         cursor.begin(f"clause {number}")
-        cursor.expect(f"#{number}", "before the clause")
+        cursor.accept(f"#{number}")
         clause = read_clause(cursor)
         for variable in map(abs, clause):
             if variable not in bound:

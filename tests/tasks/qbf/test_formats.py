@@ -44,11 +44,10 @@ def test_a_sampled_formula_round_trips() -> None:
         ("∀ 1 2 :", "prefix, word 3: found '2', expected ∀, ∃, or : before the clauses"),
         ("∀ 1", "prefix, word 3: found the end of the text, expected ∀, ∃, or : before the clauses"),
         ("∀ 1 ∃ 1 :", "prefix: found variable 1 bound twice, expected each variable once"),
-        ("∀ 1 : ( 1 )", "clause 1, word 1: found '(', expected #1 before the clause"),
-        ("∀ 1 : #1 ( 1 ) #3 ( 1 )", "clause 2, word 1: found '#3', expected #2 before the clause"),
+        ("∀ 1 : #1 ( 1 ) #3 ( 1 )", "clause 2, word 1: found '#3', expected ( to open a clause"),
         ("∀ 1 : #1 ( 1 ∨ 2 )", "clause 1: found '2', expected a variable that the prefix binds"),
         ("∀ 1 : #1 ( 1 ∨ and )", "clause 1, word 5: found 'and', expected a variable such as 4"),
-        ("∀ 1 : #1 ( 1 ) stray", "clause 2, word 1: found 'stray', expected #2 before the clause"),
+        ("∀ 1 : #1 ( 1 ) stray", "clause 2, word 1: found 'stray', expected ( to open a clause"),
     ],
 )
 def test_a_bad_prompt_is_one_line_that_names_the_place(text: str, message: str) -> None:
@@ -80,3 +79,7 @@ def test_a_bad_file_is_one_line_that_names_the_place(text: str, message: str) ->
 def test_any_words_are_a_formula_or_a_parse_error(words: list[str]) -> None:
     with suppress(ParseError):
         assert isinstance(parse(join(words)), QuantifiedFormula)
+
+
+def test_labels_may_be_left_out_and_quantifiers_spelled() -> None:
+    assert parse("forall 1 exists 2 : (1 or 2) (~1 or ~2)") == parse("∀ 1 ∃ 2 : #1 ( 1 ∨ 2 ) #2 ( ¬ 1 ∨ ¬ 2 )")

@@ -48,7 +48,7 @@ def test_a_file_is_read_by_its_content(tmp_path: Path) -> None:
         ("( 1 ) ∧", "clause 2, word 1: found the end of the text, expected ( to open a clause"),
         ("( 1 ∨ ¬", "clause 1, word 5: found the end of the text, expected a variable such as 4"),
         ("( 1 ∨ 0 )", "clause 1, word 4: found '0', expected a variable such as 4"),
-        ("( -1 )", "clause 1, word 2: found '-1', expected a variable such as 4"),
+        ("( 1 and 2 )", "clause 1, word 3: found 'and', expected ∨ or )"),
         ("( ² )", "clause 1, word 2: found '²', expected a variable such as 4"),
         ("( 251 )", "clause 1, word 2: found '251', expected a variable from 1 to 250"),
         ("\x00\x7fELF", "clause 1, word 1: found '\\x00\\x7fELF', expected ( to open a clause"),
@@ -76,3 +76,8 @@ def test_a_binary_file_is_one_line(tmp_path: Path) -> None:
 def test_any_words_are_a_formula_or_a_parse_error(words: list[str]) -> None:
     with suppress(ParseError):
         assert isinstance(parse(join(words)), Formula)
+
+
+@pytest.mark.parametrize("text", ["(1∨¬2)∧(2)", "(x1|~x2)&(x2)", "( 1 or not 2 ) and ( 2 )", "(1 v -2) ^ (2)"])
+def test_spaces_and_symbols_may_be_typed_as_one_likes(text: str) -> None:
+    assert parse(text) == Formula(((1, -2), (2,)))
