@@ -8,12 +8,12 @@ import operator
 import sys
 from collections.abc import Sequence
 from random import Random
+from typing import Any
 
 from pencil import ParseError, Task, TraceWriter, VocabError
 from pencil.tokens import END, SPECIAL_WORDS, join, split
 
-OPERATORS = {"+": operator.add, "-": operator.sub, "*": operator.mul}
-SIGNS: dict[type[ast.operator], str] = {ast.Add: "+", ast.Sub: "-", ast.Mult: "*"}
+OPERATORS: Any = {ast.Add: ("+", operator.add), ast.Sub: ("-", operator.sub), ast.Mult: ("*", operator.mul)}
 
 
 class Arithmetic(Task[str]):
@@ -22,7 +22,7 @@ class Arithmetic(Task[str]):
     name = "arithmetic"
     sizes = range(1, 6)
     default_size = 2
-    words = (*"0123456789", *OPERATORS, "(", ")")
+    words = tuple("0123456789+-*()")
 
     def sample(self, rng: Random) -> str:
         return _grow(rng, self.size)[1:-1]
@@ -42,38 +42,38 @@ class Arithmetic(Task[str]):
             self.vocab.encode(list(expression))
             self.reason(expression, TraceWriter())
         except (VocabError, SyntaxError, ValueError):
-            expected = "numbers and + - * with parentheses, such as ( 3 + 4 ) * 2"
-            raise ParseError("expression", expression, expected) from None
+            raise ParseError("expression", expression, "numbers and + - * such as ( 3 + 4 ) * 2") from None
         return expression
 
 
 def _grow(rng: Random, depth: int) -> str:
-    """A random expression that nests this deep, in parentheses."""
     if depth == 0:
         return str(rng.randint(0, 9))
-    sides = [_grow(rng, depth - 1), _grow(rng, rng.randrange(depth))]
-    rng.shuffle(sides)
-    return f"({sides[0]}{rng.choice('+-*')}{sides[1]})"
+    left, right = rng.sample([_grow(rng, depth - 1), _grow(rng, rng.randrange(depth))], 2)
+    return f"({left}{rng.choice('+-*')}{right})"
 
 
 def _evaluate(node: ast.expr, write: TraceWriter) -> int:
     """The value of an expression; writing the trace is evaluating it."""
     match node:
-        case ast.Constant(value=int(number)):
-            write(*str(number))
-            return number
-        case ast.BinOp(left, op, right) if type(op) in SIGNS:
-            sign = SIGNS[type(op)]
+        case ast.Constant(value=int(value)):
+            write(*str(value))
+        case ast.BinOp(left, op, right) if type(op) in OPERATORS:
+            sign, apply = OPERATORS[type(op)]
             with write.call():
                 first = _evaluate(left, write)
                 write(sign)
-                value: int = OPERATORS[sign](first, _evaluate(right, write))
+                value = apply(first, _evaluate(right, write))
                 write.answer(*str(value))
-            return value
-    raise ValueError(f"not a number or an operation: {ast.dump(node)}")
+        case _:
+            raise ValueError(f"not a number or an operation: {ast.dump(node)}")
+    return value
 
 
 if __name__ == "__main__":
-    task = Arithmetic()
-    for step in task.trace(task.parse(" ".join(sys.argv[1:]))).steps():
-        print(step.reduction or join(step.after))
+    try:
+        task = Arithmetic()
+        for step in task.trace(task.parse(" ".join(sys.argv[1:]))).steps():
+            print(step.reduction or join(step.after))
+    except ParseError as error:
+        sys.exit(str(error))

@@ -29,7 +29,10 @@ def trace(
 ) -> None:
     """Reason one instance out, and show the trace with its marks.
 
-    The trace goes to stdout, its sizes to stderr.
+    The trace goes to stdout, its sizes to stderr. As in the paper, the prompt of a QBF counts clauses from 1 and its
+    thoughts from 0. Clues of einstein are sentences about two of these, or one and a house; left and right mean
+    immediately so: Red Green Blue Yellow White, Brit Swede German Dane Norwegian, Tea Coffee Milk Beer Water, Pall Mall
+    Dunhill Blend Blue Master Prince, Dogs Birds Fish Cats Horses.
 
     \b
     Examples:
@@ -42,7 +45,11 @@ def trace(
     chosen = choose_task(task, size, minimal, no_tail_recursion)
     if size is not None and not (text is None and file is None):
         raise PencilError("found --size with --text or --file, expected it alone; it is the size of a random instance")
-    written = chosen.trace(_instance(chosen, seed, text, file), format)
+    instance = _instance(chosen, seed, text, file)
+    remark = chosen.remark(instance)
+    if remark is not None:
+        print(f"note: {remark}", file=sys.stderr)
+    written = chosen.trace(instance, format)
     stats = _stats(written, format)
     if json_:
         print(json.dumps(_as_json(chosen, written, stats), ensure_ascii=False))
@@ -60,11 +67,11 @@ def summary(stats: Stats) -> str:
     """The sizes of a trace in one line.
 
     >>> print(summary(Stats(1500, 300, 20, 0, 4, 1, 1)))
-    1,500 tokens in all, never more than 300 at once (20 reductions, depth 4)
+    1,500 tokens in all, never more than 300 at once (reductions: 20, depth: 4)
     """
     return (
         f"{stats.tokens:,} tokens in all, never more than {stats.peak:,} at once"
-        f" ({stats.reductions:,} reductions, depth {stats.depth})"
+        f" (reductions: {stats.reductions:,}, depth: {stats.depth})"
     )
 
 

@@ -93,6 +93,10 @@ class Task(ABC, Generic[Instance]):
         """Whether an answer is right."""
         return answer == self.solve(instance)
 
+    def remark(self, instance: Instance) -> str | None:
+        """What a person should know about an instance before trusting its answer, if anything."""
+        return None
+
     def read(self, path: Path) -> Instance:
         """An instance from a file."""
         try:

@@ -75,8 +75,11 @@ def _claim(out: Path, spec: DatasetSpec) -> None:
     out.mkdir(parents=True, exist_ok=True)
     if meta.exists():
         found = json.loads(meta.read_text())
-        if found != asdict(spec):
-            raise DatasetError(f"{out} holds another dataset: {found}, not {asdict(spec)}; choose another one")
+        wanted = asdict(spec)
+        for name in wanted:
+            if found.get(name) != wanted[name]:
+                difference = f"{name} {found.get(name)}, not {wanted[name]}"
+                raise DatasetError(f"{out} holds another dataset, with {difference}; choose another directory")
     elif any(out.iterdir()):
         raise DatasetError(f"{out} is not empty and holds no dataset; choose an empty or a new directory")
     else:

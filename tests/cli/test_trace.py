@@ -101,6 +101,11 @@ def test_what_is_too_hard_is_given_up(pencil: RunPencil, monkeypatch: pytest.Mon
     assert "longer than 1,000 words" in result.err
 
 
+def test_clues_that_decide_nothing_get_a_note(pencil: RunPencil) -> None:
+    result = pencil("trace", "einstein", "--text", "The Brit lives in the red house. The Swede keeps dogs.")
+    assert "note: the clues leave open who owns the Fish: Brit or German" in result.err
+
+
 def test_a_byte_order_mark_is_no_word(pencil: RunPencil, tmp_path: Path) -> None:
     (tmp_path / "problem.cnf").write_text("p cnf 1 1\n1 0\n", encoding="utf-8-sig")
     assert pencil("trace", "sat", "--file", tmp_path / "problem.cnf").status == 0

@@ -91,6 +91,11 @@ class Einstein(Task[Puzzle]):
             return next(solver.solutions(), None) is not None
         return answer == " ".join(NO_SOLUTION) and next(solver.solutions(), None) is None
 
+    def remark(self, instance: Puzzle) -> str | None:
+        """Whether the clues leave the owner open."""
+        owners = [name for name in NATIONALITIES[: instance.size] if self.check(instance, name)]
+        return None if len(owners) < 2 else f"the clues leave open who owns the Fish: {' or '.join(owners)}"
+
     def parse(self, text: str) -> Puzzle:
         """A puzzle from the paper's prompt or from clues in plain English; its size follows from the text."""
         return formats.parse(text)
