@@ -36,12 +36,11 @@ class ThinkingView:
             return
         pause = seconds / (len(words) + FOLDING_PAUSES * words.count(RETURN))
         stride = max(1, round(1 / FRAMES_A_SECOND / max(pause, 1e-6)))  # tokens between two frames
-        with Live(console=self.console, auto_refresh=False) as live:
+        with Live(console=self.console, auto_refresh=False, transient=True) as live:
             for index, word in enumerate(words):
-                before = self._body() if word == RETURN else Text()
                 reduction = self._append(word)
                 if reduction is not None:
-                    live.update(self._frame(_folding(before, reduction)), refresh=True)
+                    live.update(self._frame(self._folding(reduction), reduction.end + 1), refresh=True)
                     time.sleep(FOLDING_PAUSES * pause)
                 if index % stride == 0 or reduction is not None:
                     live.update(self._frame(self._body()), refresh=True)
@@ -73,31 +72,34 @@ class ThinkingView:
         text.highlight_words((CALL, SEP, RETURN), MARK)
         return text
 
-    def _frame(self, body: Text) -> RenderableType:
+    def _folding(self, reduction: Reduction[str]) -> Text:
+        """The moment of a reduction: the thought struck out, the answer bright."""
+        context = join(self.context[self.prompt : reduction.kept])
+        thought = join((CALL, *reduction.thought, SEP))
+        return Text.assemble(
+            context, " ", (thought, ERASED), " ", (join(reduction.answer), KEPT), " ", (RETURN, ERASED)
+        )
+
+    def _frame(self, body: Text, held: int | None = None) -> RenderableType:
         width, height = self.console.size
         room = max(4, height - MARGIN)
         lines = body.wrap(self.console, width - 4)[-room:]
         title = f"live context, depth {self.context.depth}"
-        return Group(Panel(Text("\n").join(lines), title=title, title_align="left", height=room + 2), self._bars())
+        return Group(
+            Panel(Text("\n").join(lines), title=title, title_align="left", height=room + 2),
+            self._bars(held or len(self.context)),
+        )
 
-    def _bars(self) -> Table:
+    def _bars(self, held: int) -> Table:
         bars = Table.grid(padding=(0, 1), expand=True)
         bars.add_column(width=17)
         bars.add_column(ratio=1)
         bars.add_column(width=16, justify="right")
         rows = [
-            ("live context", len(self.context), "green", f"{len(self.context):,} tokens"),
+            ("live context", held, "green", f"{held:,} tokens"),
             ("longest so far", self.context.peak, "yellow", f"{self.context.peak:,} tokens"),
             ("chain of thought", self.said, "red", f"{self.said:,} tokens"),
         ]
         for label, length, colour, size in rows:
             bars.add_row(label, Bar(self.expected, 0, length, color=colour), size)
         return bars
-
-
-def _folding(before: Text, reduction: Reduction[str]) -> Text:
-    """The moment of a reduction: the thought struck out, the answer bright."""
-    answer = join(reduction.answer)
-    thought = f"{CALL} {join(reduction.thought)} {SEP}"
-    context = before.plain[: len(before.plain) - len(f"{thought} {answer}".rstrip())]
-    return Text.assemble(context, (thought, ERASED), " ", (answer, KEPT), " ", (RETURN, ERASED))
