@@ -154,9 +154,9 @@ def _agrees(program: "Program", weights: Any, tokens: "list[Hashable]") -> bool:
     from pencil.theory.decode import RunningDecoder
     from pencil.theory.fasp import interpret
 
+    expected = interpret(program, tokens).result.tolist()  # refuses a token that is not in the alphabet
     decoder = RunningDecoder(weights)
-    found = [decoder.outputs([program.alphabet.index(token)]) for token in tokens]
-    return bool(found == interpret(program, tokens).result.tolist())
+    return bool([decoder.outputs([program.alphabet.index(token)]) for token in tokens] == expected)
 
 
 def _lines(report: dict[str, Any]) -> str:

@@ -65,6 +65,8 @@ def run(
 ) -> None:
     """Run a machine on an input: the answer, and the sizes T, S, tokens and context.
 
+    The head starts one cell past the input, as in the paper.
+
     With the simulator, tokens and peak are those of a chain of thought, which erases nothing. With scroll they are the
     definition's, with transformer those of a compiled model. Space, cells and tape are always the simulator's.
 

@@ -107,6 +107,9 @@ class Expr:
     def __invert__(self) -> "Expr":
         return _apply("negate", self)
 
+    def __bool__(self) -> bool:
+        raise TypeError("a FASP value has no truth value while it is written; use & | ~ and if_then_else")
+
     def __getitem__(self, index: int) -> "Expr":
         if not 0 <= index < self.dim:  # also ends Python's own iteration protocol
             raise IndexError(f"coordinate {index} of a value with {self.dim}")

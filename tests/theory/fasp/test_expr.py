@@ -51,3 +51,8 @@ def test_a_very_long_sum_is_no_problem() -> None:
     for _ in range(2000):
         total = total + 1
     assert len(topological([total])) > 2000
+
+
+def test_a_value_has_no_truth_value() -> None:
+    with pytest.raises(TypeError, match="has no truth value"):
+        bool(seq_len)
