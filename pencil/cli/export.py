@@ -14,7 +14,9 @@ class Target(StrEnum):
 
 
 def export(
-    checkpoint: Annotated[Path, typer.Argument(metavar="DIR", help="A checkpoint.", show_default=False)],
+    checkpoint: Annotated[
+        Path, typer.Argument(metavar="DIR", help="A checkpoint, or a run of pencil train.", show_default=False)
+    ],
     out: Annotated[Path, typer.Argument(metavar="OUT", help="A new directory.", show_default=False)],
     to: Annotated[Target, typer.Option(help="hf: Hugging Face transformers.")] = Target.hf,
 ) -> None:
@@ -27,5 +29,5 @@ def export(
     from pencil.model.checkpoint import read
     from pencil.model.hf import export as write
 
-    write(read(checkpoint), out)
+    write(read(checkpoint / "model" if (checkpoint / "model").is_dir() else checkpoint), out)
     print(out)
