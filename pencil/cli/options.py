@@ -13,9 +13,7 @@ Size = Annotated[
     typer.Option(help="Variables (sat, qbf) or houses (einstein).", show_default="4, for einstein 3"),
 ]
 Minimal = Annotated[bool, typer.Option("--minimal", help="Puzzles without a spare clue (einstein).")]
-NoTail = Annotated[
-    bool, typer.Option("--no-tail-recursion", help="Keep all a call wrote until it returns (einstein).")
-]
+NoTail = Annotated[bool, typer.Option("--no-tail-recursion", help="Keep all a call wrote until it returns (einstein).")]
 Seed = Annotated[int, typer.Option(help="Everything random follows from it.")]
 Json = Annotated[bool, typer.Option("--json", help="Print one JSON object instead.")]
 Text = Annotated[str | None, typer.Option(help="The instance itself, in the paper's wording or a file format's.")]
