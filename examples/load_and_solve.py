@@ -1,8 +1,8 @@
 """Ask a trained checkpoint in three lines, then look at what the answer cost.
 
-    python examples/load_and_solve.py runs/sat3 "p cnf 3 2  1 -2 3 0  -1 2 3 0"
+    python -m examples.load_and_solve runs/sat3 "( 1 ∨ ¬ 2 ∨ 3 ) ∧ ( ¬ 1 ∨ 2 ∨ 3 )"
 
-prints the answer (True or False) and, for example: `end after 214 tokens, never more than 120 at once, 6 thoughts erased`.
+prints the answer, True or False, and what it took: tokens said, the most held at once, thoughts erased.
 """
 
 import sys

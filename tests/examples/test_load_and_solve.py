@@ -12,7 +12,7 @@ def test_it_prints_the_answer_and_its_cost(tmp_path: Path, capsys: pytest.Captur
     vocab = get_task("sat", 3).vocab
     untrained = Transformer(ModelConfig(len(vocab), n_layers=1, d_model=16, n_heads=2, context=64))
     save(Checkpoint(untrained, vocab, "sat", (3,)), tmp_path / "run")
-    main(str(tmp_path / "run"), "p cnf 3 2\n1 -2 3 0\n-1 2 3 0")
+    main(str(tmp_path / "run"), "( 1 ∨ ¬ 2 ∨ 3 ) ∧ ( ¬ 1 ∨ 2 ∨ 3 )")
     answer, cost = capsys.readouterr().out.splitlines()
     assert answer == "None"
     assert cost.startswith(("repetition after", "context after"))
