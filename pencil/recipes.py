@@ -15,25 +15,23 @@ from pencil.train.config import DataConfig, Recipe, TrainConfig
 
 def qbf3() -> Recipe:
     """QBF with 3 variables, 0.8M parameters, on two CPU cores."""
-    recipe = _recipe("qbf", [3], "tiny", TrainConfig(steps=4_000, learning_rate=3e-3, evaluate_every=1_000))
-    return _start_with(recipe, size=2, steps=800)
+    return _recipe("qbf", [3], "tiny", TrainConfig(steps=6_000, evaluate_every=2_000))
 
 
 def sat3() -> Recipe:
     """SAT with 3 variables, 0.8M parameters, on two CPU cores."""
-    return _recipe("sat", [3], "tiny", TrainConfig(steps=4_000, learning_rate=4e-3, evaluate_every=1_000))
+    return _recipe("sat", [3], "tiny", TrainConfig(steps=6_000, evaluate_every=2_000))
 
 
 def einstein3() -> Recipe:
     """Puzzles of 3 houses, 1.2M parameters, on two CPU cores."""
-    train = TrainConfig(steps=6_000, learning_rate=4e-3, evaluate_every=2_000)
-    return _recipe("einstein", [3], "small", train, batch=3, stretch=600)
+    return _recipe("einstein", [3], "small", TrainConfig(steps=6_000, evaluate_every=2_000), batch=3, stretch=600)
 
 
 def qbf() -> Recipe:
     """QBF with 3 to 10 variables, one model of 1.2M parameters, hours on a CPU."""
     train = TrainConfig(steps=40_000, evaluate_every=10_000)
-    return _start_with(_recipe("qbf", range(3, 11), "small", train, batch=6, stretch=300), size=2, steps=1_000)
+    return _start_with(_recipe("qbf", range(3, 11), "small", train, batch=6, stretch=300), size=3, steps=4_000)
 
 
 def sat() -> Recipe:

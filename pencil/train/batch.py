@@ -13,9 +13,10 @@ import numpy as np
 
 from pencil.train.pack import Ints, Packed, join
 
-SHORT_CONTEXT = 256
-"""Up to this mean position chunks are small; further on, fewer gathers of long contexts are worth some masked pairs."""
-SLACK, SLACK_KEYS = 0.8, 16
+CHUNKS = ((256, 64), (768, 128))
+"""Up to a mean position, how many queries a chunk has; long contexts are worth fewer gathers and more masked pairs."""
+LARGEST_CHUNK = 256
+SLACK, SLACK_KEYS = 0.9, 32
 """A bucket takes contexts down to this share of its longest, less a few keys; each further bucket costs a call."""
 
 
@@ -70,7 +71,8 @@ def make_batch(traces: Sequence[Packed], chunk: int | None = None) -> Batch:
 
 def chunk_for(packed: Packed) -> int:
     """Q for contexts of this length; measured on a CPU."""
-    return 64 if packed.positions.mean() <= SHORT_CONTEXT else 128
+    mean = packed.positions.mean()
+    return next((chunk for most, chunk in CHUNKS if mean <= most), LARGEST_CHUNK)
 
 
 def live_at(ends: Ints, time: int, count: int) -> Ints:

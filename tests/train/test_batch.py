@@ -55,5 +55,5 @@ def test_live_tokens_are_found_far_back() -> None:
 
 
 def test_long_contexts_get_long_chunks() -> None:
-    short, long = (Packed(*[np.arange(length)] * 5) for length in (100, 4000))
-    assert (chunk_for(short), chunk_for(long)) == (64, 128)
+    lengths = (100, 1000, 4000)
+    assert [chunk_for(Packed(*[np.arange(length)] * 5)) for length in lengths] == [64, 128, 256]
