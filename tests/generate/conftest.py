@@ -115,9 +115,3 @@ def adder(tmp_path_factory: pytest.TempPathFactory) -> Path:
     directory = tmp_path_factory.mktemp("adder") / "checkpoint"
     save(Checkpoint(model, task.vocab, task.name, (3,)), directory)
     return directory
-
-
-@pytest.fixture(autouse=True, scope="session")
-def one_thread() -> None:
-    """Small models gain nothing from threads, and wait for each other on a busy machine."""
-    torch.set_num_threads(1)
