@@ -35,7 +35,7 @@ def eval_(
     \b
     Examples:
       pencil eval runs/qbf3
-      pencil eval runs/qbf3 --size 4 --count 20 --json
+      pencil eval runs/qbf --size 10 --count 20 --json
     """
     from pencil.evaluate.run import write_failures
     from pencil.model.checkpoint import read

@@ -9,10 +9,12 @@ import typer
 
 from pencil.cli.options import File, Json, Minimal, NoTail, Seed, Size, TaskName, Text, choose_task
 from pencil.errors import PencilError
-from pencil.rule import Step
 from pencil.tasks import Format, Task
 from pencil.tokens import join
 from pencil.trace import Stats, Trace
+
+Round = dict[str, str | None]
+"""A generation and its reduction, as text."""
 
 
 def trace(
@@ -29,10 +31,11 @@ def trace(
 ) -> None:
     """Reason one instance out, and show the trace with its marks.
 
-    The trace goes to stdout, its sizes to stderr. As in the paper, the prompt of a QBF counts clauses from 1 and its
-    thoughts from 0. Clues of einstein are sentences about two of these, or one and a house; left and right mean
-    immediately so: Red Green Blue Yellow White, Brit Swede German Dane Norwegian, Tea Coffee Milk Beer Water, Pall Mall
-    Dunhill Blend Blue Master Prince, Dogs Birds Fish Cats Horses.
+    The trace goes to stdout, its sizes to stderr. An instance from --text or --file has its own size. As in the paper,
+    the prompt of a QBF counts clauses from 1 and its thoughts from 0. Clues of einstein are sentences about two of
+    these values, or about one and a house; left and right mean immediately so: Red Green Blue Yellow White, Brit Swede
+    German Dane Norwegian, Tea Coffee Milk Beer Water, Pall Mall Dunhill Blend Blue Master Prince, Dogs Birds Fish Cats
+    Horses.
 
     \b
     Examples:
@@ -40,24 +43,22 @@ def trace(
       pencil trace sat --file problem.cnf --json
       pencil trace sat --text '( 1 ∨ 2 ) ∧ ( ¬ 1 )'
     """
-    if steps and (json_ or format != "pencil"):
-        raise PencilError("found --steps with --json or another format, expected it alone; only erasing has steps")
     chosen = choose_task(task, size, minimal, no_tail_recursion)
-    if size is not None and not (text is None and file is None):
-        raise PencilError("found --size with --text or --file, expected it alone; it is the size of a random instance")
     instance = _instance(chosen, seed, text, file)
     remark = chosen.remark(instance)
     if remark is not None:
         print(f"note: {remark}", file=sys.stderr)
     written = chosen.trace(instance, format)
     stats = _stats(written, format)
+    rounds = _rounds(written, format) if steps else []
     if json_:
-        print(json.dumps(_as_json(chosen, written, stats), ensure_ascii=False))
+        report = _as_json(chosen, written, stats)
+        print(json.dumps(report | ({"steps": rounds} if steps else {}), ensure_ascii=False))
         return
     print(join(written.prompt))
     if steps:
-        for number, step in enumerate(written.steps(), start=1):
-            _print_step(number, step, len(written.prompt))
+        for number, shown in enumerate(rounds, start=1):
+            _print_round(number, shown)
     else:
         print(join(written.generated))
     print(summary(stats), file=sys.stderr)
@@ -102,9 +103,22 @@ def _as_json(task: Task[Any], written: Trace[str], stats: Stats) -> dict[str, An
     }
 
 
-def _print_step(number: int, step: Step[str], prompt: int) -> None:
-    if step.reduction is None:
-        print(f"\nModel Generation (Final Response)\n{join(step.after[prompt:])}")
-        return
-    print(f"\nModel Generation ({number})\n{join(step.before.tokens[prompt:])}")
-    print(f"\nReduction Rule ({number})\n{join(step.after[prompt:])}")
+def _rounds(written: Trace[str], format: Format) -> list[Round]:
+    """Every generation after the prompt, and what its reduction leaves; without the rule there is one generation."""
+    if format != "pencil":
+        return [{"generation": join(written.generated), "reduction": None}]
+    prompt = len(written.prompt)
+    return [
+        {
+            "generation": join(step.before.tokens[prompt:]),
+            "reduction": None if step.reduction is None else join(step.after[prompt:]),
+        }
+        for step in written.steps()
+    ]
+
+
+def _print_round(number: int, shown: Round) -> None:
+    final = shown["reduction"] is None
+    print(f"\nModel Generation ({'Final Response' if final else number})\n{shown['generation']}")
+    if not final:
+        print(f"\nReduction Rule ({number})\n{shown['reduction']}")
