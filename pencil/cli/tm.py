@@ -104,15 +104,17 @@ def _measure(
     from pencil.theory.scroll import Measured, measure_run
     from pencil.theory.turing import simulate
 
+    model = None
     if with_ is With.simulator:
         run = simulate(machine, word, max_steps, done)
         measured = Measured(run.answer, run.steps, run.steps, 0, len(word) + run.steps)
     else:
-        tokens = _reported(_tokens(machine, word, with_, rule, max_steps), done)
-        measured = measure_run(machine, word, tokens, rule.value, max_steps)
+        model, tokens = _tokens(machine, word, with_, rule, max_steps)
+        measured = measure_run(machine, word, _reported(tokens, done), rule.value, max_steps)
         run = simulate(machine, word, measured.steps)  # the tape and S, which no single token shows
     separator = "" if all(len(symbol) == 1 for symbol in machine.symbols) else " "
     return {
+        "model": model,
         **asdict(measured),
         "space": run.space,
         "cells": len(run.tape),
@@ -121,12 +123,14 @@ def _measure(
     }
 
 
-def _tokens(machine: "TuringMachine", word: list[str], with_: With, rule: Rule, max_steps: int) -> "Iterable[Token]":
-    """What is generated after the prompt, by the definition of SCROLL or by the machine's transformer, without end."""
+def _tokens(
+    machine: "TuringMachine", word: list[str], with_: With, rule: Rule, max_steps: int
+) -> "tuple[str | None, Iterable[Token]]":
+    """The size of the machine's transformer, if it is one, and what it or the definition says after the prompt."""
     from pencil.theory.scroll import prompt, scroll
 
     if with_ is With.scroll:
-        return scroll(machine, word, rule.value, max_steps)
+        return None, scroll(machine, word, rule.value, max_steps)
     from pencil.theory.compiler import compile_program
     from pencil.theory.decode import generate
     from pencil.theory.program import turing_program
@@ -134,7 +138,7 @@ def _tokens(machine: "TuringMachine", word: list[str], with_: With, rule: Rule, 
 
     weights = compile_program(turing_program(machine, rule.value)).weights
     tokens = generate(weights, prompt(machine, word, rule.value), WORD_MARKS, scroll=rule is Rule.scroll)
-    return cast("Iterable[Token]", tokens)
+    return f"{len(weights.layers)} layers, width {weights.width}", cast("Iterable[Token]", tokens)
 
 
 def _reported(tokens: "Iterable[Token]", done: Callable[[int], None], every: int = 1 << 14) -> "Iterator[Token]":

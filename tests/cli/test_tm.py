@@ -48,7 +48,8 @@ def test_the_transformer_runs_as_defined(pencil: RunPencil, machine: str, word: 
         json.loads(pencil("tm", "run", machine, word, "--with", way, "--rule", rule, "--json").out)
         for way in ("scroll", "transformer")
     )
-    assert modelled == {**defined, "with": "transformer"}
+    assert modelled["model"].startswith("5 layers, width ")
+    assert modelled == {**defined, "with": "transformer", "model": modelled["model"]}
 
 
 def test_people_get_one_size_a_line(pencil: RunPencil) -> None:
