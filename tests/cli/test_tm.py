@@ -16,6 +16,7 @@ def test_json_has_the_sizes_of_a_scroll(pencil: RunPencil) -> None:
         "input": "#00000000",
         "with": "scroll",
         "rule": "scroll",
+        "model": None,
         "answer": "accept",
         "steps": 1014,
         "tokens": 2169,
