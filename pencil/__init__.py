@@ -41,8 +41,12 @@ __all__ = [
 ]
 
 
-def load(directory: str | Path, **settings: Any) -> "Solver":
-    """A trained checkpoint as a solver: `pencil.load("runs/sat3").solve(problem).answer`."""
-    from pencil.generate.solver import load as load_solver  # torch is imported by those who need it
+def load(model: str | Path, **settings: Any) -> "Solver":
+    """A trained model as a solver: `pencil.load("qbf").solve(problem).answer`.
 
-    return load_solver(directory, **settings)
+    It is named as it ships, or by the directory of a run or of a checkpoint.
+    """
+    from pencil.generate.solver import load as load_solver  # torch is imported by those who need it
+    from pencil.model.pretrained import locate
+
+    return load_solver(locate(model), **settings)

@@ -1,40 +1,132 @@
-"""`pencil demo`: watch a puzzle being reasoned out and erased."""
+"""`pencil demo`: watch problems being thought through and erased."""
 
-from typing import Annotated
+from collections.abc import Iterable
+from dataclasses import dataclass
+from typing import TYPE_CHECKING, Annotated, Any
 
 import typer
 from rich.console import Console
+from rich.table import Table
 
 from pencil.cli.options import Seed, Size
-from pencil.cli.view import ThinkingView
-from pencil.tasks import get_task
+from pencil.cli.thinker import load_thinker
+from pencil.cli.view import ThinkingView, pause_for, watch
+from pencil.model.pretrained import find
+from pencil.tasks import TASKS, Task, get_task
 from pencil.tokens import END, join
+
+if TYPE_CHECKING:
+    from pencil.generate.solver import Solver
+
+LONGEST = 10_000
+"""Tokens of the longest trace that a person should wait for."""
+CANDIDATES = 16
+"""Problems to choose one from that is not too long."""
 
 
 def demo(
-    task: Annotated[str, typer.Option(help="sat, qbf or einstein.")] = "einstein",
+    task: Annotated[str | None, typer.Option(help="sat, qbf or einstein.", show_default="all three")] = None,
     size: Size = None,
     seed: Seed = 0,
-    seconds: Annotated[float, typer.Option(min=0.0, help="About how long to play.")] = 20.0,
+    seconds: Annotated[float, typer.Option(min=0.0, help="How long to play each problem at least.")] = 15.0,
 ) -> None:
-    """Watch a problem being reasoned out: thoughts appear, fold away, and the answer stays.
+    """Watch problems being thought through: thoughts appear, fold away, and the answer stays.
+
+    The models that ship think live, about problems that they were not trained on. Where none ships for a task, the
+    reasoner's trace is played.
 
     \b
     Examples:
       pencil demo
       pencil demo --task qbf --size 5 --seconds 30
     """
-    chosen, console = get_task(task, size), Console()
-    trace = chosen.trace(chosen.draw(seed))
-    console.print(join(trace.prompt[1:-1]), markup=False, highlight=False)
+    console = Console()
+    rows = [_show(name, size, seed, seconds, console) for name in ([task] if task else TASKS)]
+    console.print(_table(rows))
+
+
+@dataclass(frozen=True)
+class Row:
+    """How one problem went."""
+
+    task: Task[Any]
+    generated: int
+    peak: int
+    held: int
+    """What a chain of thought would have held in the end: the prompt and all that was generated."""
+    seconds: float | None
+    """What the model took, if there was one."""
+    answer: str | None
+    verified: bool
+
+
+def _show(name: str, size: int | None, seed: int, seconds: float, console: Console) -> Row:
+    """Pose a problem, show how it is thought through, and verify the answer."""
+    task = get_task(name, size)
+    model = find(name, task.sizes[-1] if size is None else size)
+    if model is None:
+        return _play(task, task.draw(seed), seconds, console)
+    task = get_task(name, size or model.sizes[-1])
+    return _think(load_thinker(model.directory), task, _held_out(task, seed), seconds, console)
+
+
+def _held_out(task: Task[Any], seed: int) -> Any:
+    """A problem that no model was trained on, and that does not take too long."""
+    from pencil.evaluate import held_out_instances
+
+    instances = held_out_instances(task, CANDIDATES, seed)
+    return next((instance for instance in instances if len(task.trace(instance)) <= LONGEST), instances[0])
+
+
+def _play(task: Task[Any], instance: Any, seconds: float, console: Console) -> Row:
+    """The reasoner's trace as if it were being thought."""
+    _pose(task, instance, "no model ships, so the reasoner thinks", console)
+    trace = task.trace(instance)
+    view = ThinkingView(trace.prompt, console, len(trace))
+    view.play(trace.generated, pause_for(trace.generated, seconds))
+    answer = task.answer(trace.final)
+    _conclude(trace.final, console)
+    return Row(task, len(trace.generated), view.context.peak, len(trace), None, answer, task.check(instance, answer))
+
+
+def _think(solver: "Solver", task: Task[Any], instance: Any, seconds: float, console: Console) -> Row:
+    """A model, live."""
+    count = solver.checkpoint.model.parameter_count
+    _pose(task, instance, f"a transformer with {count / 1e6:.1f}M parameters thinks", console)
+    trace = task.trace(instance)
+    solution = watch(solver, instance, console, len(trace), pause_for(trace.generated, seconds))
+    stopped, answer = solution.stopped, solution.answer
+    _conclude(solver.vocab.decode(stopped.response), console)
+    held = len(trace.prompt) + stopped.generated
+    return Row(task, stopped.generated, stopped.peak, held, stopped.seconds, answer, task.check(instance, answer))
+
+
+def _pose(task: Task[Any], instance: Any, thinker: str, console: Console) -> None:
+    console.rule(f"{task.name}, size {task.size}: {thinker}")
+    console.print(join(task.question(instance)), markup=False, highlight=False)
     console.print()
-    view = ThinkingView(trace.prompt, len(trace), console)
-    view.play(trace.generated, seconds)
-    response = join(word for word in view.context[len(trace.prompt) :] if word != END)
-    console.print(f"\n{response}\n", markup=False, highlight=False)
-    peak = view.context.peak
-    console.print(
-        f"Thought {len(trace):,} tokens and never held more than {peak:,} of them:"
-        f" a chain of thought needs a window {len(trace) / peak:.1f} times as long.",
-        highlight=False,
-    )
+
+
+def _conclude(response: Iterable[str], console: Console) -> None:
+    console.print(join(word for word in response if word != END), markup=False, highlight=False)
+    console.print()
+
+
+def _table(rows: list[Row]) -> Table:
+    table = Table(title="What was thought, what was held, and what a chain of thought would have held")
+    table.add_column("task", no_wrap=True)
+    for column in ("tokens thought", "peak context", "chain of thought", "seconds"):
+        table.add_column(column, justify="right")
+    table.add_column("answer", no_wrap=True)
+    table.add_column("verified")
+    for row in rows:
+        table.add_row(
+            f"{row.task.name} {row.task.size}",
+            f"{row.generated:,}",
+            f"{row.peak:,}",
+            f"{row.held:,}",
+            "" if row.seconds is None else f"{row.seconds:.1f}",
+            row.answer or "none",
+            "yes" if row.verified else "no",
+        )
+    return table

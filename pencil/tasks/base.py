@@ -1,8 +1,10 @@
 """What a task is: instances to sample or parse, a prompt, and a reasoner that writes the trace."""
 
+import sys
 from abc import ABC, abstractmethod
 from collections.abc import Sequence
 from functools import cached_property
+from io import TextIOWrapper
 from pathlib import Path
 from random import Random
 from typing import Any, ClassVar, Generic, Literal, TypeVar
@@ -11,6 +13,7 @@ from pencil.errors import ParseError, SizeError
 from pencil.tokens import END, PROMPT_END, START, Vocab
 from pencil.trace import Trace, TraceWriter
 
+STDIN = Path("-")
 Instance = TypeVar("Instance")
 Format = Literal["pencil", "cot", "direct"]
 """The same trace with thoughts erased, the same trace with nothing erased, or the answer at once."""
@@ -97,13 +100,31 @@ class Task(ABC, Generic[Instance]):
         """What a person should know about an instance before trusting its answer, if anything."""
         return None
 
+    def size_of(self, instance: Instance) -> int:
+        """The size of an instance; one that was parsed may have another than the task's."""
+        return self.size
+
+    def oddity(self, instance: Instance) -> str | None:
+        """What about an instance no sample of its size shows, if anything; models learn from samples alone."""
+        return None
+
     def read(self, path: Path) -> Instance:
         """An instance from a file."""
+        text = read_text(path)
         try:
-            return self.parse(path.read_text(encoding="utf-8-sig"))
-        except UnicodeDecodeError as error:
-            raise ParseError(f"{path}: byte {error.start}", "<binary data>", "UTF-8 text") from None
+            return self.parse(text)
         except ParseError as error:
             raise error.within(str(path)) from None
-        except OSError as error:
-            raise ParseError(str(path), f"<{error.strerror or error}>", "a file that can be read") from None
+
+
+def read_text(path: Path) -> str:
+    """The text of a file, or of standard input where the path is `-`; what cannot be read is an error that says why."""
+    name = "standard input" if path == STDIN else str(path)
+    try:
+        file = TextIOWrapper(sys.stdin.buffer, "utf-8-sig") if path == STDIN else path.open(encoding="utf-8-sig")
+        with file:
+            return file.read()
+    except UnicodeDecodeError as error:
+        raise ParseError(f"{name}: byte {error.start}", "<binary data>", "UTF-8 text") from None
+    except OSError as error:
+        raise ParseError(name, f"<{error.strerror or error}>", "a file that can be read") from None

@@ -1,39 +1,58 @@
-from io import StringIO
-
 import pytest
-from rich.console import Console
 
 from pencil import get_task
-from pencil.cli.view import ThinkingView
+from pencil.cli import demo
 from tests.cli.conftest import RunPencil
 
 
+@pytest.mark.usefixtures("nothing_shipped")
 @pytest.mark.parametrize("name", ["sat", "qbf", "einstein"])
-def test_the_demo_ends_with_the_answer_and_the_sizes(pencil: RunPencil, name: str) -> None:
-    shown = " ".join(pencil("demo", "--task", name, "--size", 3).out.split())
+def test_without_a_model_the_reasoner_thinks(pencil: RunPencil, name: str) -> None:
+    shown = pencil("demo", "--task", name, "--size", 3).out
     task = get_task(name, 3)
     trace = task.trace(task.draw(0))
-    assert str(task.answer(trace.final)) in shown
-    assert f"Thought {len(trace):,} tokens and never held more than {trace.stats().peak:,}" in shown
+    stats = trace.stats()
+    assert "no model ships, so the reasoner thinks" in shown
+    row = [cell.strip() for cell in shown.splitlines()[-2].strip("│").split("│")]
+    sizes = [f"{size:,}" for size in (len(trace.generated), stats.peak, stats.tokens)]
+    assert row == [f"{name} 3", *sizes, "", task.answer(trace.final), "yes"]
 
 
-def test_it_plays_for_about_as_long_as_asked(monkeypatch: pytest.MonkeyPatch) -> None:
-    slept: list[float] = []
-    monkeypatch.setattr("pencil.cli.view.time.sleep", slept.append)
+@pytest.mark.usefixtures("shipped")
+def test_a_model_that_ships_thinks_itself(pencil: RunPencil, monkeypatch: pytest.MonkeyPatch) -> None:
+    formula = get_task("sat").parse("( 1 ∨ 2 ) ∧ ( ¬ 1 )")
+    monkeypatch.setattr(demo, "_held_out", lambda task, seed: formula)
+    shown = pencil("demo", "--task", "sat").out
+    assert "sat, size 3: a transformer with 0.1M parameters thinks" in shown
+    task, thought, peak, chain, seconds, answer, verified = shown.splitlines()[-2].strip("│").split("│")
+    trace = get_task("sat").trace(formula)
+    assert (int(thought), int(peak), int(chain)) == (len(trace.generated), trace.stats().peak, len(trace))
+    assert float(seconds) < 60
+    assert (task.strip(), answer.strip(), verified.strip()) == ("sat 3", "True", "yes")
+
+
+@pytest.mark.usefixtures("shipped")
+def test_a_model_that_fails_is_said_so(pencil: RunPencil, monkeypatch: pytest.MonkeyPatch) -> None:
+    monkeypatch.setattr(demo, "_held_out", lambda task, seed: get_task("sat").parse("( 2 )"))
+    row = pencil("demo", "--task", "sat").out.splitlines()[-2].split("│")
+    assert [cell.strip() for cell in row[-3:-1]] == ["False", "no"]
+
+
+@pytest.mark.usefixtures("nothing_shipped")
+def test_every_task_has_its_turn(pencil: RunPencil) -> None:
+    shown = pencil("demo", "--size", 3).out
+    assert [line[2:].split(" ")[0] for line in shown.splitlines()[-4:-1]] == ["sat", "qbf", "einstein"]
+
+
+def test_problems_are_not_too_long_and_not_trained_on(monkeypatch: pytest.MonkeyPatch) -> None:
+    from pencil.train.split import is_held_out
+
     task = get_task("qbf", 3)
-    trace = task.trace(task.draw(0))
-    screen = Console(file=StringIO(), force_terminal=True)
-    ThinkingView(trace.prompt, len(trace), screen).play(trace.generated, seconds=10)
-    assert sum(slept) == pytest.approx(10)
+    monkeypatch.setattr(demo, "LONGEST", 400)
+    chosen = demo._held_out(task, seed=0)
+    assert len(task.trace(chosen)) <= 400
+    assert is_held_out(task.prompt(chosen))
 
 
-def test_a_terminal_sees_thoughts_fold_away() -> None:
-    task = get_task("sat", 3)
-    trace = task.trace(task.draw(0))
-    screen = Console(file=StringIO(), force_terminal=True, width=100, height=40)
-    ThinkingView(trace.prompt, len(trace), screen).play(trace.generated, seconds=0)
-    assert isinstance(screen.file, StringIO)
-    drawn = screen.file.getvalue()
-    assert "live context" in drawn
-    assert "chain of thought" in drawn
-    assert "\x1b[9;31m[CALL]" in drawn  # struck out, in red
+def test_an_unknown_task_is_one_line(pencil: RunPencil) -> None:
+    assert "found no task 'chess'" in pencil("demo", "--task", "chess").err

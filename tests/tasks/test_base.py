@@ -62,3 +62,28 @@ def test_a_size_outside_is_an_error(name: str) -> None:
 def test_an_unknown_task_is_an_error() -> None:
     with pytest.raises(PencilError, match="expected one of sat, qbf, einstein"):
         get_task("chess")
+
+
+@pytest.mark.parametrize("name", NAMES)
+def test_a_sample_has_the_size_asked_for_and_no_oddity(name: str) -> None:
+    task = get_task(name, 4)
+    instances = [task.draw(0, index) for index in range(10)]
+    assert {task.size_of(instance) for instance in instances} == {4}
+    assert {get_task(name).oddity(instance) for instance in instances} == {None}
+
+
+@pytest.mark.parametrize(
+    ("name", "text", "oddity"),
+    [
+        ("sat", "( 1 ∨ 2 ∨ 3 ) ∧ ( 1 )", "clauses that are not of three different variables"),
+        ("sat", "( 1 ∨ 1 ∨ 2 )", "clauses that are not of three different variables"),
+        ("sat", "( 1 ∨ 2 ∨ 3 )", "1 clauses, not 12"),
+        ("qbf", "∀ 1 ∃ 2 : ( 1 ∨ 2 )", "1 clauses, not 4 to 7"),
+        ("qbf", "∀ 1 ∃ 3 : ( 1 ∨ 3 )", "variables up to 3, but only 2 of them"),
+        ("qbf", "∃ 1 ∃ 2 : ( 1 ∨ 2 )", "only one kind of quantifier"),
+        ("einstein", "The Brit is in the first house. The Swede is next to the Brit.", "POSITION and NEXT"),
+    ],
+)
+def test_what_no_sample_shows_is_named(name: str, text: str, oddity: str) -> None:
+    task = get_task(name)
+    assert oddity in str(task.oddity(task.parse(text)))

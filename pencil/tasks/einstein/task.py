@@ -96,6 +96,15 @@ class Einstein(Task[Puzzle]):
         owners = [name for name in NATIONALITIES[: instance.size] if self.check(instance, name)]
         return None if len(owners) < 2 else f"the clues leave open who owns the Fish: {' or '.join(owners)}"
 
+    def size_of(self, instance: Puzzle) -> int:
+        """Its houses."""
+        return instance.size
+
+    def oddity(self, instance: Puzzle) -> str | None:
+        """Relations that sampled clues do not use."""
+        others = dict.fromkeys(clue.relation for clue in instance.clues if clue.relation not in generate.RELATIONS)
+        return f"clues of the kind {' and '.join(others)}" if others else None
+
     def parse(self, text: str) -> Puzzle:
         """A puzzle from the paper's prompt or from clues in plain English; its size follows from the text."""
         return formats.parse(text)

@@ -20,9 +20,14 @@ _TAUTOLOGIES = 0.2  # of the clauses proposed; more among those kept, since most
 _FLIPS = 20  # tried before another valid formula is made
 
 
+def fewest_clauses(variables: int) -> int:
+    """The fewest clauses that a sampled formula has."""
+    return 2 * variables
+
+
 def most_clauses(variables: int) -> int:
     """The most clauses that a sampled formula has."""
-    return 2 * variables + 3
+    return fewest_clauses(variables) + 3
 
 
 def sample(variables: int, rng: Random) -> QuantifiedFormula:
@@ -51,7 +56,7 @@ def _holds(prefix: Prefix, table: int) -> bool:
 def valid_formula(variables: int, rng: Random) -> QuantifiedFormula:
     """Equivalences for the existential variables, then clauses that keep the formula valid."""
     prefix = random_prefix(variables, rng)
-    count = rng.randint(2 * variables, most_clauses(variables))
+    count = rng.randint(fewest_clauses(variables), most_clauses(variables))
     clauses = _equivalences(prefix, count, rng)
     table = truth_table(clauses, variables)
     while len(clauses) < count:

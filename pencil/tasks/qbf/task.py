@@ -49,6 +49,20 @@ class Qbf(Task[QuantifiedFormula]):
         """`True` or `False`."""
         return stated_answer(response)
 
+    def size_of(self, instance: QuantifiedFormula) -> int:
+        """Its variables."""
+        return instance.variables
+
+    def oddity(self, instance: QuantifiedFormula) -> str | None:
+        """Variables that are not bound, more or fewer clauses than are sampled, or but one kind of quantifier."""
+        variables, clauses = instance.variables, len(instance.clauses)
+        fewest, most = generate.fewest_clauses(variables), generate.most_clauses(variables)
+        if len(instance.prefix) < variables:
+            return f"variables up to {variables}, but only {len(instance.prefix)} of them"
+        if len({quantifier for quantifier, _ in instance.prefix}) < 2:
+            return "only one kind of quantifier"
+        return None if fewest <= clauses <= most else f"{clauses} clauses, not {fewest} to {most}"
+
     def parse(self, text: str) -> QuantifiedFormula:
         """A formula from the paper's prompt or from QDIMACS."""
         return formats.parse(text)

@@ -25,9 +25,14 @@ def sample(variables: int, rng: Random) -> Formula:
             return formula
 
 
+def clause_count(variables: int) -> int:
+    """How many clauses a sampled formula has."""
+    return int(CLAUSES_PER_VARIABLE * variables)
+
+
 def random_formula(variables: int, rng: Random) -> Formula:
     """int(4.3 n) uniform clauses, each of three different variables."""
-    count = int(CLAUSES_PER_VARIABLE * variables)
+    count = clause_count(variables)
     triples = rng.choices(_ordered_triples(variables), k=count)
     signs = rng.choices(_SIGNS, k=count)
     return Formula(tuple([(a * s, b * t, c * u) for (a, b, c), (s, t, u) in zip(triples, signs, strict=True)]))

@@ -43,6 +43,17 @@ class Sat(Task[Formula]):
         """`True` or `False`."""
         return stated_answer(response)
 
+    def size_of(self, instance: Formula) -> int:
+        """Its variables."""
+        return instance.variables
+
+    def oddity(self, instance: Formula) -> str | None:
+        """Clauses that are not of three variables, or more or fewer than the paper's ratio asks for."""
+        if any(len({abs(literal) for literal in clause}) != 3 or len(clause) != 3 for clause in instance.clauses):
+            return "clauses that are not of three different variables"
+        usual, found = generate.clause_count(instance.variables), len(instance.clauses)
+        return None if found == usual else f"{found} clauses, not {usual}"
+
     def parse(self, text: str) -> Formula:
         """A formula from the paper's prompt or from DIMACS."""
         return formats.parse(text)

@@ -1,0 +1,67 @@
+"""Trained models that ship with the package: one folder each, a checkpoint with its card beside the weights.
+
+A checkpoint's `metrics.json` holds what the card says, and `README.md` is the card for people.
+"""
+
+import json
+from dataclasses import dataclass
+from pathlib import Path
+from typing import Any
+
+from pencil.errors import CheckpointError
+
+HOME = Path(__file__).parent
+
+
+@dataclass(frozen=True)
+class Bundled:
+    """A model that ships, known by the name of its folder; its weights are not read yet."""
+
+    directory: Path
+    task: str
+    sizes: tuple[int, ...]
+    """The problem sizes it was trained on."""
+    facts: dict[str, Any]
+    """What its card says."""
+
+    @property
+    def name(self) -> str:
+        """As in `pencil.load(name)`."""
+        return self.directory.name
+
+    @property
+    def card(self) -> str:
+        """The card as Markdown."""
+        return (self.directory / "README.md").read_text(encoding="utf-8")
+
+
+def bundled() -> list[Bundled]:
+    """Every model that ships, by name."""
+    return [_describe(path.parent) for path in sorted(HOME.glob("*/config.json"))]
+
+
+def find(task: str, size: int) -> Bundled | None:
+    """The model for a problem of this size: trained on it, or else on sizes that come nearest."""
+    models = [model for model in bundled() if model.task == task]
+    return min(models, key=lambda model: min(abs(size - trained) for trained in model.sizes), default=None)
+
+
+def locate(name: str | Path) -> Path:
+    """A checkpoint's directory, given as it is, as the run that holds it, or as the name of a model that ships."""
+    for path in (Path(name) / "model", Path(name), HOME / name):
+        if (path / "config.json").exists():
+            return path
+    if Path(name).exists():
+        return Path(name)  # whose reader says what is missing
+    names = ", ".join(model.name for model in bundled()) or "none"
+    raise CheckpointError(f"found no directory {name} and no model of that name; models that ship: {names}")
+
+
+def _describe(directory: Path) -> Bundled:
+    try:
+        config, facts = (
+            json.loads((directory / file).read_text(encoding="utf-8")) for file in ("config.json", "metrics.json")
+        )
+        return Bundled(directory, config["task"], tuple(config["sizes"]), facts)
+    except (OSError, ValueError, KeyError, TypeError) as error:
+        raise CheckpointError(f"{directory}: found {error!r}, expected a model that ships; install again") from None

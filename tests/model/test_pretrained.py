@@ -1,0 +1,82 @@
+import json
+from pathlib import Path
+
+import pytest
+
+import pencil
+from pencil.errors import CheckpointError
+from pencil.model.checkpoint import Checkpoint, save
+from pencil.model.pretrained import bundled, find, locate
+from pencil.model.transformer import ModelConfig, Transformer
+from pencil.tasks import get_task
+
+
+def ship(home: Path, name: str, task: str, *sizes: int) -> None:
+    vocab = get_task(task, max(sizes)).vocab
+    model = Transformer(ModelConfig(len(vocab), n_layers=1, d_model=16, n_heads=2, context=64))
+    save(Checkpoint(model, vocab, task, sizes, metrics={"hours": 1.5}), home / name, half=True)
+
+
+@pytest.fixture
+def home(tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> Path:
+    home = tmp_path / "home"
+    ship(home, "sat", "sat", 3, 4)
+    ship(home, "einstein3", "einstein", 3)
+    ship(home, "einstein5", "einstein", 5)
+    monkeypatch.setattr("pencil.model.pretrained.HOME", home)
+    return home
+
+
+@pytest.mark.usefixtures("home")
+def test_models_are_listed_without_their_weights() -> None:
+    assert [(model.name, model.task, model.sizes) for model in bundled()] == [
+        ("einstein3", "einstein", (3,)),
+        ("einstein5", "einstein", (5,)),
+        ("sat", "sat", (3, 4)),
+    ]
+    assert bundled()[0].facts == {"hours": 1.5}
+
+
+@pytest.mark.usefixtures("home")
+@pytest.mark.parametrize(
+    ("task", "size", "name"),
+    [("sat", 3, "sat"), ("sat", 99, "sat"), ("einstein", 3, "einstein3"), ("einstein", 5, "einstein5")],
+)
+def test_a_problem_finds_the_model_of_its_size(task: str, size: int, name: str) -> None:
+    model = find(task, size)
+    assert model is not None
+    assert model.name == name
+
+
+@pytest.mark.usefixtures("home")
+def test_a_task_may_have_no_model() -> None:
+    assert find("qbf", 3) is None
+
+
+def test_a_model_is_loaded_by_its_name(home: Path) -> None:
+    assert locate("sat") == home / "sat"
+    assert pencil.load("sat").checkpoint.sizes == (3, 4)
+
+
+def test_a_checkpoint_of_ones_own_comes_first(home: Path, tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> None:
+    monkeypatch.chdir(tmp_path)
+    Path("sat").mkdir()
+    assert locate("sat") == home / "sat"  # a folder, but no checkpoint
+    ship(tmp_path, "sat", "sat", 5)
+    assert locate("sat") == Path("sat")
+    ship(tmp_path / "run", "model", "sat", 6)
+    assert locate("run") == Path("run/model")
+
+
+@pytest.mark.usefixtures("home")
+def test_an_unknown_name_is_said_so(tmp_path: Path) -> None:
+    with pytest.raises(CheckpointError, match="models that ship: einstein3, einstein5, sat"):
+        pencil.load("qbf")
+    with pytest.raises(CheckpointError, match=r"found no config\.json"):
+        pencil.load(tmp_path)
+
+
+def test_a_damaged_model_is_said_so(home: Path) -> None:
+    (home / "sat" / "config.json").write_text(json.dumps({"sizes": [3]}))
+    with pytest.raises(CheckpointError, match="install again"):
+        bundled()
