@@ -15,7 +15,7 @@ class Target(StrEnum):
 
 def export(
     checkpoint: Annotated[
-        Path, typer.Argument(metavar="DIR", help="A checkpoint, or a run of pencil train.", show_default=False)
+        str, typer.Argument(metavar="MODEL", help="A run, a checkpoint or a model's name.", show_default=False)
     ],
     out: Annotated[Path, typer.Argument(metavar="OUT", help="A new directory.", show_default=False)],
     to: Annotated[Target, typer.Option(help="hf: Hugging Face transformers.")] = Target.hf,
@@ -28,6 +28,7 @@ def export(
     """
     from pencil.model.checkpoint import read
     from pencil.model.hf import export as write
+    from pencil.model.pretrained import locate
 
-    write(read(checkpoint / "model" if (checkpoint / "model").is_dir() else checkpoint), out)
+    write(read(locate(checkpoint)), out)
     print(out)

@@ -7,7 +7,7 @@ from typing import Any
 import typer
 
 from pencil import __version__
-from pencil.cli import data, demo, eval, export, fasp, solve, stats, tm, trace, train
+from pencil.cli import data, demo, eval, export, fasp, models, solve, stats, tm, trace, train
 from pencil.errors import PencilError
 
 UsageError: Any = typer.BadParameter.__base__  # what typer raises for a wrong option; its module is private
@@ -15,6 +15,7 @@ UsageError: Any = typer.BadParameter.__base__  # what typer raises for a wrong o
 COMMANDS: dict[str, Callable[..., None]] = {
     "demo": demo.demo,
     "solve": solve.solve,
+    "models": models.models,
     "trace": trace.trace,
     "stats": stats.stats,
     "data": data.data,

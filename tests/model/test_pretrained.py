@@ -4,9 +4,10 @@ from pathlib import Path
 import pytest
 
 import pencil
+from experiments.ship import card
 from pencil.errors import CheckpointError
-from pencil.model.checkpoint import Checkpoint, save
-from pencil.model.pretrained import bundled, find, locate
+from pencil.model.checkpoint import Checkpoint, read, save
+from pencil.model.pretrained import Bundled, bundled, find, locate
 from pencil.model.transformer import ModelConfig, Transformer
 from pencil.tasks import get_task
 
@@ -80,3 +81,12 @@ def test_a_damaged_model_is_said_so(home: Path) -> None:
     (home / "sat" / "config.json").write_text(json.dumps({"sizes": [3]}))
     with pytest.raises(CheckpointError, match="install again"):
         bundled()
+
+
+@pytest.mark.parametrize("model", bundled(), ids=lambda model: model.name)
+def test_what_ships_is_small_measured_and_has_its_card(model: Bundled) -> None:
+    assert (model.directory / "model.safetensors").stat().st_size < 8_000_000
+    reports = model.facts["evaluation"]
+    assert [report["size"] for report in reports] == list(model.sizes)
+    assert min(report["count"] for report in reports) >= 100
+    assert model.card == card(model.name, read(model.directory), model.facts)

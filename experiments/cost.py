@@ -1,0 +1,64 @@
+"""What a run of training took, from its own files."""
+
+import json
+from dataclasses import asdict, dataclass
+from pathlib import Path
+from typing import Any
+
+from pencil.errors import CheckpointError
+from pencil.train.config import DataConfig
+from pencil.train.data import Data
+
+BATCHES = 100
+"""Batches, evenly spaced over a run, whose mean length stands for all of them; instances follow from the seed."""
+
+
+@dataclass(frozen=True)
+class Cost:
+    """The recipe of a run and what it took."""
+
+    recipe: dict[str, Any]
+    steps: int
+    instances: int
+    tokens: float
+    """Packed tokens read: the mean of some batches, times the steps."""
+    hours: float
+    """These tokens at the speeds that the run noted."""
+
+    def as_dict(self) -> dict[str, Any]:
+        """Plain data, for JSON."""
+        return asdict(self)
+
+
+def training_cost(run: Path) -> Cost:
+    """Read a run's recipe and journal."""
+    try:
+        recipe = json.loads((run / "run.json").read_text(encoding="utf-8"))
+        lines = (run / "metrics.jsonl").read_text(encoding="utf-8").splitlines()
+    except OSError as error:
+        raise CheckpointError(f"{run}: found {error.strerror}, expected a run of `pencil train`") from None
+    speeds = {
+        entry["step"]: entry["tokens_per_second"] for entry in map(json.loads, lines) if "tokens_per_second" in entry
+    }
+    steps = max(speeds, default=0)
+    if not steps:
+        raise CheckpointError(f"{run}: found no step in its journal, expected a run that was trained")
+    tokens_a_step = mean_tokens(recipe["data"], steps)
+    seconds, last = 0.0, 0
+    for step, speed in sorted(speeds.items()):
+        seconds += (step - last) * tokens_a_step / speed
+        last = step
+    return Cost(recipe, steps, steps * recipe["data"]["batch"], steps * tokens_a_step, seconds / 3600)
+
+
+def mean_tokens(settings: dict[str, Any], steps: int) -> float:
+    """Packed tokens of a step, on average."""
+    config = DataConfig(**{name: _with_numbers(value) for name, value in settings.items()})
+    shown = range(0, steps, max(1, steps // BATCHES))
+    data = Data(config)
+    return sum(data[step].packed for step in shown) / len(shown)
+
+
+def _with_numbers(value: Any) -> Any:
+    """JSON has no numbers as keys, and problem sizes are such."""
+    return {int(key): entry for key, entry in value.items()} if isinstance(value, dict) else value

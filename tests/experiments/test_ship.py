@@ -1,0 +1,65 @@
+import json
+import sys
+from pathlib import Path
+
+import pytest
+import torch
+from safetensors.torch import load_file
+
+import pencil
+from experiments import ship
+from experiments.cost import training_cost
+from pencil.errors import CheckpointError
+from pencil.model.checkpoint import read
+from pencil.model.pretrained import bundled
+from pencil.train.loop import Hooks, Machine, train
+from tests.train.examples import small_recipe
+
+
+@pytest.fixture(scope="module")
+def run(tmp_path_factory: pytest.TempPathFactory) -> Path:
+    out = tmp_path_factory.mktemp("runs") / "small"
+    train(small_recipe(steps=4), out, Machine(workers=0), Hooks())
+    return out
+
+
+def test_a_run_becomes_a_model_with_a_card(
+    run: Path, tmp_path: Path, monkeypatch: pytest.MonkeyPatch, capsys: pytest.CaptureFixture[str]
+) -> None:
+    monkeypatch.setattr("pencil.model.pretrained.HOME", tmp_path)
+    command = ["ship", str(run), "mine", "--count", "3", "--home", str(tmp_path), "--after", str(run)]
+    monkeypatch.setattr(sys, "argv", command)
+    for _ in range(2):  # the second time, it replaces itself
+        ship.main()
+    [model] = bundled()
+    [report] = model.facts["evaluation"]
+    assert (model.name, report["size"], report["count"]) == ("mine", 2, 3)
+    assert capsys.readouterr().out.endswith(model.card + "\n")
+    assert f"| 2 | 3 | {report['accuracy']:.1%} |" in model.card
+    assert model.card.count("4 steps, 8 instances") == 2
+    weights = load_file(model.directory / "model.safetensors")
+    assert {weight.dtype for weight in weights.values()} == {torch.float16}
+    assert pencil.load("mine").checkpoint.metrics == model.facts
+
+
+def test_what_is_measured_is_what_ships(run: Path) -> None:
+    checkpoint = ship.as_shipped(read(run / "model"))
+    assert all(torch.equal(weight, weight.half().float()) for weight in checkpoint.model.parameters())
+
+
+def test_the_cost_follows_from_the_journal(run: Path) -> None:
+    cost = training_cost(run)
+    entries = [json.loads(line) for line in (run / "metrics.jsonl").read_text().splitlines()]
+    [speed] = [entry["tokens_per_second"] for entry in entries if "tokens_per_second" in entry]
+    assert (cost.steps, cost.instances) == (4, 8)
+    assert cost.hours == pytest.approx(cost.tokens / speed / 3600)
+    assert cost.recipe == small_recipe(steps=4).to_json()
+
+
+def test_what_is_no_run_is_said_so(run: Path, tmp_path: Path) -> None:
+    with pytest.raises(CheckpointError, match="expected a run of"):
+        training_cost(run / "model")
+    (tmp_path / "run.json").write_text("{}")
+    (tmp_path / "metrics.jsonl").write_text("")
+    with pytest.raises(CheckpointError, match="no step in its journal"):
+        training_cost(tmp_path)
