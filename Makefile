@@ -6,7 +6,7 @@ BENCHMARKS := $(filter-out __init__ common,$(basename $(notdir $(wildcard benchm
 
 .PHONY: demo test test-all lint bench docs clean
 
-demo: $(STAMP)  ## watch a puzzle being reasoned out and erased
+demo: $(STAMP)  ## watch a problem of each task being thought through and erased
 	$(BIN)/pencil demo
 
 test: lint  ## lint, types and the fast tests

@@ -8,14 +8,13 @@ What is measured are the weights as they ship. Every figure of the card comes fr
 
 import argparse
 import json
-import os
-import platform
 from dataclasses import replace
 from pathlib import Path
 from tempfile import TemporaryDirectory
 from typing import Any
 
 from experiments.cost import BATCHES, Cost, training_cost
+from experiments.experiment import machine
 from pencil.cli.progress import progress_bar
 from pencil.evaluate import evaluate
 from pencil.files import write_atomically
@@ -30,7 +29,7 @@ def ship(run: Path, directory: Path, earlier: list[Path], count: int, seed: int)
     checkpoint = as_shipped(read(run / "model"))
     facts = {
         "parameters": checkpoint.model.parameter_count,
-        "machine": f"{os.cpu_count()} cores, {platform.machine()}",
+        "machine": machine(),
         "runs": [cost.as_dict() for cost in costs],
         "evaluation_seed": seed,
         "evaluation": [report_of(checkpoint, size, count, seed) for size in checkpoint.sizes],

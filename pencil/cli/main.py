@@ -7,7 +7,7 @@ from typing import Any
 import typer
 
 from pencil import __version__
-from pencil.cli import data, demo, eval, export, fasp, models, solve, stats, tm, trace, train
+from pencil.cli import data, demo, eval, export, fasp, models, reproduce, solve, stats, tm, trace, train
 from pencil.errors import PencilError
 
 UsageError: Any = typer.BadParameter.__base__  # what typer raises for a wrong option; its module is private
@@ -21,6 +21,7 @@ COMMANDS: dict[str, Callable[..., None]] = {
     "data": data.data,
     "train": train.train,
     "eval": eval.eval_,
+    "reproduce": reproduce.reproduce,
     "export": export.export,
 }
 """Command name to function; each function lives in a file of its own and imports what is heavy inside of it."""

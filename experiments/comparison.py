@@ -1,0 +1,132 @@
+"""What the two tables and the figure of inference time share: one model for each task and format, over all sizes."""
+
+from collections.abc import Sequence
+from functools import partial
+from pathlib import Path
+from typing import TYPE_CHECKING, Any
+
+from experiments.experiment import Options, Result, Rows
+from experiments.models import Job, finish, hours, recipe_for
+from experiments.paper import FORMATS
+from pencil.model.pretrained import bundled
+from pencil.tasks import Format, get_task
+
+if TYPE_CHECKING:
+    from pencil.model.checkpoint import Checkpoint
+
+MINUTES = 60.0
+COUNT = 100
+QUICK_TOKENS = 100
+COLOURS = {"direct": "tab:grey", "cot": "tab:red", "pencil": "tab:green", "ships": "tab:blue"}
+TITLES = {"sat": "SAT", "qbf": "QBF", "einstein": "Einstein's puzzle"}
+METRICS = {"accuracy": "accuracy", "trace_rate": "trace rate"}
+
+
+def jobs(task: str, formats: Sequence[Format], options: Options) -> list[Job]:
+    """The models of a task, all trained for as long."""
+    minutes = None if options.quick else options.minutes or MINUTES
+    return [Job(f"{task}-{format}", recipe_for(task, format, options), minutes) for format in formats]
+
+
+def compare(tasks: Sequence[str], formats: Sequence[Format], options: Options) -> Result:
+    """Train the models of these tasks, and measure each on every size."""
+    count = options.count or (2 if options.quick else COUNT)
+    models = [job for task in tasks for job in jobs(task, formats, options)]
+    measure = partial(by_size, count=count, seed=options.seed, most=QUICK_TOKENS if options.quick else None)
+    measured = finish(models, f"sizes-{count}-{options.seed}", measure, options)
+    return {
+        "count": count,
+        "seed": options.seed,
+        "hours": hours(measured),
+        "models": measured,
+        "ships": {task: shipped(task) for task in tasks},
+    }
+
+
+def by_size(checkpoint: "Checkpoint", run: Path, count: int, seed: int, most: int | None) -> Result:
+    """The figures of every size that a model was trained on."""
+    from experiments.measure import measure
+    from pencil.cli.progress import progress_bar
+
+    reports = []
+    for size in checkpoint.sizes:
+        task = get_task(checkpoint.task, size)
+        with progress_bar(f"{checkpoint.format} on {task.name} of size {size}", count) as done:
+            reports.append(measure(checkpoint, task, count, seed, most=most, progress=done))
+    return {"reports": reports}
+
+
+def shipped(task: str) -> list[dict[str, Any]]:
+    """What the cards of the models that ship say, size by size."""
+    return [
+        {"model": model.name, "hours": sum(run["hours"] for run in model.facts["runs"]), **report}
+        for model in bundled()
+        if model.task == task
+        for report in model.facts["evaluation"]
+    ]
+
+
+Paper = dict[str, dict[str, dict[str, tuple[float, ...]]]]
+"""Task, format, metric, and the paper's percentages by size."""
+
+
+def table(paper: Paper, sizes: Sequence[int], result: Result) -> Rows:
+    """A line for each method and metric: the paper's, ours, and that of a model that ships."""
+    rows = [["", *map(str, sizes)]]
+    for task, formats in paper.items():
+        for format, metrics in formats.items():
+            model = result["models"][f"{task}-{format}"]
+            for metric, percentages in metrics.items():
+                what = f"{TITLES[task]}, {FORMATS[format]}, {METRICS[metric]}"
+                rows.append([f"{what}: paper", *(f"{share:g}" for share in percentages)])
+                rows.append([f"{what}: ours, {spent(model)}", *cells(model["reports"], metric, sizes)])
+                if format == "pencil" and result["ships"][task]:
+                    reports = result["ships"][task]
+                    label = f"{what}: the model that ships, {hours_shipped(reports):.1f} h"
+                    rows.append([label, *cells(reports, metric, sizes)])
+    return rows
+
+
+def hours_shipped(reports: Sequence[dict[str, Any]]) -> float:
+    """What training took, over all models of a task that ship."""
+    return sum({report["model"]: float(report["hours"]) for report in reports}.values())
+
+
+def spent(model: Result) -> str:
+    """The training that a number stands on."""
+    return f"{model['steps']} steps" if model["minutes"] is None else f"{model['minutes']:.0f} min"
+
+
+def cells(reports: Sequence[dict[str, Any]], metric: str, sizes: Sequence[int]) -> list[str]:
+    """One figure for each size in percent, with a dash where there is none."""
+    found = {report["size"]: report[metric] for report in reports}
+    return [f"{100 * found[size]:.4g}" if size in found else "-" for size in sizes]
+
+
+def draw(paper: Paper, sizes: Sequence[int], result: Result, path: Path) -> None:
+    """A row for each task, a column for each metric; the paper dashed, ours drawn through."""
+    from experiments.plot import save_figure, subplots
+
+    figure, axes = subplots(len(paper), len(METRICS), width=6.5, height=3.8)
+    for row, (task, formats) in zip(axes, paper.items(), strict=True):
+        for axis, (metric, name) in zip(row, METRICS.items(), strict=True):
+            for format, metrics in formats.items():
+                if metric not in metrics:
+                    continue
+                model = result["models"][f"{task}-{format}"]
+                label = f"{FORMATS[format]}, {spent(model)}"
+                axis.plot(sizes, metrics[metric], "--", marker="*", color=COLOURS[format], alpha=0.6)
+                axis.plot(*points(model["reports"], metric), marker="o", color=COLOURS[format], label=label)
+            if result["ships"][task]:
+                label = f"PENCIL, the model that ships, {hours_shipped(result['ships'][task]):.1f} h"
+                axis.plot(*points(result["ships"][task], metric), marker="s", color=COLOURS["ships"], label=label)
+            axis.plot([], [], "--", marker="*", color="grey", label="the paper")
+            axis.set(title=f"{TITLES[task]}: {name}", ylabel="%", ylim=(-3, 104), xticks=sizes, xlabel="size")
+            axis.grid(alpha=0.3)
+        row[0].legend(fontsize=8)
+    save_figure(figure, path)
+
+
+def points(reports: Sequence[dict[str, Any]], metric: str) -> tuple[list[int], list[float]]:
+    """Sizes and percentages, for a curve."""
+    return [report["size"] for report in reports], [100 * report[metric] for report in reports]

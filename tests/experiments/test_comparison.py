@@ -1,0 +1,39 @@
+import json
+from pathlib import Path
+
+import pytest
+
+from experiments.comparison import Paper, cells, shipped, spent, table
+
+
+def test_a_size_without_a_number_is_a_dash() -> None:
+    assert cells([{"size": 3, "accuracy": 0.985}], "accuracy", (3, 4)) == ["98.5", "-"]
+
+
+def test_every_number_says_what_it_took() -> None:
+    assert spent({"steps": 100, "minutes": 61.7}) == "62 min"
+    assert spent({"steps": 3, "minutes": None}) == "3 steps"
+
+
+def test_the_paper_ours_and_what_ships_are_beside_each_other() -> None:
+    paper: Paper = {"sat": {"pencil": {"accuracy": (100.0, 99.0)}}}
+    result = {
+        "models": {"sat-pencil": {"steps": 9, "minutes": 30.0, "reports": [{"size": 3, "accuracy": 0.5}]}},
+        "ships": {"sat": [{"model": "sat", "hours": 2.0, "size": 4, "accuracy": 1.0}]},
+    }
+    assert table(paper, (3, 4), result) == [
+        ["", "3", "4"],
+        ["SAT, PENCIL, accuracy: paper", "100", "99"],
+        ["SAT, PENCIL, accuracy: ours, 30 min", "50", "-"],
+        ["SAT, PENCIL, accuracy: the model that ships, 2.0 h", "-", "100"],
+    ]
+
+
+def test_what_ships_is_read_from_its_card(tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> None:
+    monkeypatch.setattr("pencil.model.pretrained.HOME", tmp_path)
+    (tmp_path / "mine").mkdir()
+    facts = {"runs": [{"hours": 1.0}, {"hours": 0.5}], "evaluation": [{"size": 3, "accuracy": 0.9}]}
+    (tmp_path / "mine" / "config.json").write_text(json.dumps({"task": "sat", "sizes": [3]}))
+    (tmp_path / "mine" / "metrics.json").write_text(json.dumps(facts))
+    assert shipped("sat") == [{"model": "mine", "hours": 1.5, "size": 3, "accuracy": 0.9}]
+    assert shipped("qbf") == []
