@@ -53,8 +53,6 @@ def train(
         return
     if recipe is None:
         raise PencilError("found no recipe; name one that `pencil train --list` shows")
-    import torch
-
     from pencil.cli.live import live_line
     from pencil.recipes import adjust, get_recipe
     from pencil.train.loop import Hooks, Machine
@@ -62,11 +60,9 @@ def train(
 
     chosen = adjust(get_recipe(recipe), format, steps, minutes, seed)
     directory = out or Path("runs") / (recipe if format is None else f"{recipe}-{format}")
-    if threads is not None:
-        torch.set_num_threads(threads)
     with live_line(recipe) as (report, say):
         hooks = Hooks(_evaluator(chosen, say), report, say)
-        trainer = run(chosen, directory, Machine(device, workers, bf16, compile_), hooks, resume=resume)
+        trainer = run(chosen, directory, Machine(device, workers, threads, bf16, compile_), hooks, resume=resume)
     if not trainer.world.leads:
         return
     if not trainer.done:

@@ -25,12 +25,14 @@ AHEAD = 8
 
 
 @dataclass(frozen=True)
-class Data(Dataset[Batch]):
-    """Batches by step; `part` of `parts` processes takes every so many-th instance of each."""
+class Data(Dataset[list[Batch]]):
+    """A step's batches; `part` of `parts` processes takes every so many-th instance of each step."""
 
     config: DataConfig
     part: int = 0
     parts: int = 1
+    shares: int = 1
+    """How many batches this part is dealt to, each for a thread of its own."""
 
     @cached_property
     def tasks(self) -> dict[int, Task[Any]]:
@@ -42,10 +44,11 @@ class Data(Dataset[Batch]):
         """That of the largest size, which holds those of the others."""
         return self.tasks[max(self.tasks)].vocab
 
-    def __getitem__(self, step: int) -> Batch:
-        """This process's part of a step's batch."""
+    def __getitem__(self, step: int) -> list[Batch]:
+        """This process's part of a step, one batch for each share."""
         first = step * self.config.batch
-        return make_batch([self.packed(first + i) for i in range(self.part, self.config.batch, self.parts)])
+        traces = [self.packed(first + i) for i in range(self.part, self.config.batch, self.parts)]
+        return [make_batch(share) for share in deal(traces, self.shares)]
 
     def packed(self, index: int) -> Packed:
         """Instance `index` of the series."""
@@ -61,9 +64,9 @@ class Data(Dataset[Batch]):
             prompt, generated = random_stretch(prompt, generated, self.vocab.marks, config.stretch, rng)
         return pack(prompt, generated, self.vocab.marks).within(config.window)
 
-    def batches(self, first: int, workers: int) -> Iterator[Batch]:
+    def batches(self, first: int, workers: int) -> Iterator[list[Batch]]:
         """Endless, from a step on; made in worker processes ahead of time, or here if there are none."""
-        loader: DataLoader[Batch] = DataLoader(
+        loader: DataLoader[list[Batch]] = DataLoader(
             self,
             sampler=_StepsFrom(first),
             batch_size=None,
@@ -83,6 +86,14 @@ class _StepsFrom:
 
     def __iter__(self) -> Iterator[int]:
         return count(self.first)
+
+
+def deal(traces: Sequence[Packed], shares: int) -> list[list[Packed]]:
+    """Shares of about equal length: the longest trace first, each to the share that is shortest so far."""
+    dealt: list[list[Packed]] = [[] for _ in range(min(shares, len(traces)))]
+    for trace in sorted(traces, key=len, reverse=True):
+        min(dealt, key=lambda share: sum(map(len, share))).append(trace)
+    return dealt
 
 
 def random_stretch(

@@ -7,7 +7,7 @@ import signal
 import threading
 import time
 from collections.abc import Callable, Iterator
-from contextlib import AbstractContextManager, contextmanager, nullcontext
+from contextlib import contextmanager, nullcontext
 from dataclasses import dataclass
 from pathlib import Path
 from typing import Any
@@ -22,8 +22,9 @@ from pencil.model.transformer import Transformer
 from pencil.train.batch import Batch
 from pencil.train.config import Recipe
 from pencil.train.data import Data
+from pencil.train.hands import Hands
 from pencil.train.journal import Journal
-from pencil.train.loss import PackedLoss
+from pencil.train.loss import Loss, PackedLoss
 from pencil.train.meter import Meter, Report, StepResult, Stopwatch
 from pencil.train.optim import Optimizers, learning_rate
 from pencil.train.state import State, claim, read_state, write_state
@@ -49,6 +50,8 @@ class Machine:
 
     They are spawned, so a script that trains needs `if __name__ == "__main__":`.
     """
+    threads: int | None = None
+    """Of the CPU, or as many as torch would take; each computes the gradient of a share of the batch."""
     bf16: bool = False
     compile: bool = False
 
@@ -69,7 +72,10 @@ class Trainer:
         self.recipe, self.out, self.machine, self.hooks, self.world = recipe, out, machine, hooks, world
         if recipe.data.batch < world.size:
             raise ConfigError(f"{world.size} processes cannot share a batch of {recipe.data.batch}; try fewer")
-        self.data = Data(recipe.data, self.world.rank, self.world.size)
+        threads = machine.threads or torch.get_num_threads()
+        shares = min(threads, recipe.data.batch) if self._on_one_cpu else 1
+        self.data = Data(recipe.data, self.world.rank, self.world.size, shares)
+        self.hands = Hands(shares, threads)
         self.model = Transformer(recipe.model, seed=recipe.train.seed).to(self.world.device)
         self.loss = self._wrap(PackedLoss(self.model))
         self.optimizers = Optimizers(self.model, recipe.train)
@@ -80,6 +86,11 @@ class Trainer:
         self.steps = recipe.train.steps if recipe.train.minutes is None else None
         self.seconds: list[float] = []  # of the steps so far, while their number is being measured
 
+    @property
+    def _on_one_cpu(self) -> bool:
+        """Where threads can share a batch; what compiles or gathers gradients wants it whole."""
+        return self.world.size == 1 and self.world.device.type == "cpu" and not self.machine.compile
+
     def _wrap(self, loss: PackedLoss) -> nn.Module:
         if self.machine.compile:
             for block in self.model.blocks:
@@ -88,10 +99,10 @@ class Trainer:
 
     def run(self) -> None:
         """Learn until all steps are done, or until interrupted."""
-        batches = self.data.batches(self.step, self.machine.workers)
+        steps = self.data.batches(self.step, self.machine.workers)
         with interrupts() as received:
             while not self.done:
-                stop = self._advance(batches, bool(received))
+                stop = self._advance(steps, bool(received))
                 self._report()
                 if stop or self.done or self.step % self.recipe.train.save_every == 0:
                     self.save()
@@ -108,22 +119,31 @@ class Trainer:
         """Whether all steps are done."""
         return self.steps is not None and self.step >= self.steps
 
-    def _advance(self, batches: Iterator[Batch], stop: bool) -> bool:
+    def _advance(self, steps: Iterator[list[Batch]], stop: bool) -> bool:
         """One step; whether any process was asked to stop after it."""
         watch = Stopwatch()
-        batch = next(batches)
+        batches = next(steps)
         waited = watch.lap()
-        with self._precision():
-            loss = self.loss(batch)
-        loss.total.backward()
-        wrong = loss.wrong.cpu().numpy()
-        local = (loss.total.item(), wrong.sum(), len(batch.targets), batch.packed, stop)
+        losses = self.hands.add_gradients(self._loss, list(self.model.parameters()), batches)
+        wrong = [loss.wrong.cpu().numpy() for loss in losses]
+        local = (
+            sum(loss.total.item() for loss in losses),
+            sum(some.sum() for some in wrong),
+            sum(len(batch.targets) for batch in batches),
+            sum(batch.packed for batch in batches),
+            stop,
+        )
         total, wrongs, targets, packed, stops = self.world.sum(local)
         self._move(total, targets)
         result = StepResult(total, int(wrongs), int(targets), int(packed), waited + watch.lap(), waited)
-        self.meter.add(result, batch, wrong)
+        self.meter.add(result, batches, wrong)
         self._measure(result.seconds)
         return stops > 0
+
+    def _loss(self, batch: Batch) -> Loss:
+        with torch.autocast(self.world.device.type, torch.bfloat16) if self.machine.bf16 else nullcontext():
+            loss: Loss = self.loss(batch)
+            return loss
 
     def _move(self, total: float, targets: float) -> None:
         """Change the weights by the gradient of the mean loss; processes have averaged the gradients of their sums."""
@@ -140,9 +160,6 @@ class Trainer:
     def rate(self) -> float:
         """The learning rate of the next step."""
         return learning_rate(self.recipe.train, self.step, self.steps)
-
-    def _precision(self) -> AbstractContextManager[Any]:
-        return torch.autocast(self.world.device.type, torch.bfloat16) if self.machine.bf16 else nullcontext()
 
     def _measure(self, seconds: float) -> None:
         """After the first few steps, fix how many fit into the minutes given."""

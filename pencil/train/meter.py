@@ -3,6 +3,7 @@
 import re
 import time
 from collections import Counter, deque
+from collections.abc import Sequence
 from dataclasses import asdict, dataclass
 from typing import Any
 
@@ -64,12 +65,13 @@ class Meter:
         self._asked: Counter[int] = Counter()
         self._wrong: Counter[int] = Counter()
 
-    def add(self, result: StepResult, batch: Batch, wrong: NDArray[np.bool_]) -> None:
+    def add(self, result: StepResult, batches: Sequence[Batch], wrong: Sequence[NDArray[np.bool_]]) -> None:
         """Note a step."""
         self._recent.append(result)
-        pairs = self._kind_of[batch.ids[batch.inputs]] * len(self.kinds) + self._kind_of[batch.targets]
-        self._asked.update(pairs.tolist())
-        self._wrong.update(pairs[wrong].tolist())
+        for batch, some in zip(batches, wrong, strict=True):
+            pairs = self._kind_of[batch.ids[batch.inputs]] * len(self.kinds) + self._kind_of[batch.targets]
+            self._asked.update(pairs.tolist())
+            self._wrong.update(pairs[some].tolist())
 
     def report(self, step: int, steps: int | None, rate: float) -> Report:
         """Where the run stands."""

@@ -9,7 +9,7 @@ import pytest
 from pencil.rule import Context
 from pencil.train.batch import Batch
 from pencil.train.config import DataConfig
-from pencil.train.data import Data, random_stretch
+from pencil.train.data import Data, deal, random_stretch
 from pencil.train.split import is_held_out
 from tests.train.examples import task_trace
 
@@ -32,20 +32,31 @@ def keys_as_one(batch: Batch) -> Batch:
 def test_a_steps_batch_is_the_same_whoever_makes_it_and_when() -> None:
     in_order = list(islice(Data(CONFIG).batches(first=0, workers=0), 3))
     resumed = next(Data(CONFIG).batches(first=2, workers=0))
-    assert_same(keys_as_one(in_order[2]), keys_as_one(resumed))
+    assert_same(keys_as_one(in_order[2][0]), keys_as_one(resumed[0]))
 
 
 @pytest.mark.slow
 def test_workers_give_the_batches_in_order() -> None:
     plain = islice(Data(CONFIG).batches(first=5, workers=0), 6)
     for here, there in zip(plain, Data(CONFIG).batches(first=5, workers=2), strict=False):
-        assert_same(keys_as_one(here), keys_as_one(there))
+        assert_same(keys_as_one(here[0]), keys_as_one(there[0]))
 
 
 def test_processes_share_the_instances_of_a_step() -> None:
-    whole = Counter(Data(CONFIG)[3].targets.tolist())
-    parts = [Data(CONFIG, part, 2)[3] for part in range(2)]
+    whole = Counter(Data(CONFIG)[3][0].targets.tolist())
+    parts = [batch for part in range(2) for batch in Data(CONFIG, part, 2)[3]]
     assert sum((Counter(part.targets.tolist()) for part in parts), Counter()) == whole
+
+
+def test_threads_share_the_instances_of_a_process_about_equally() -> None:
+    [whole], shares = Data(CONFIG)[3], Data(CONFIG, shares=2)[3]
+    assert sorted(np.concatenate([share.targets for share in shares])) == sorted(whole.targets)
+    assert min(share.packed for share in shares) > 0.3 * whole.packed
+
+
+def test_no_share_is_empty() -> None:
+    traces = [Data(CONFIG).packed(index) for index in range(3)]
+    assert [len(share) for share in deal(traces, 8)] == [1, 1, 1]
 
 
 def test_another_seed_gives_other_data() -> None:
@@ -107,5 +118,5 @@ def test_a_stretch_starts_after_a_reduction_with_what_is_live() -> None:
 
 
 def test_stretches_bound_a_batch() -> None:
-    batch = Data(replace(CONFIG, sizes={6: 1.0}, stretch=40))[0]
+    [batch] = Data(replace(CONFIG, sizes={6: 1.0}, stretch=40))[0]
     assert len(batch.targets) <= 4 * 40

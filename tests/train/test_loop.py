@@ -77,6 +77,15 @@ def test_stopping_and_resuming_gives_the_same_weights(tmp_path: Path, number: in
     assert_same_weights(whole, resumed)
 
 
+def test_threads_that_share_a_batch_learn_what_one_does(tmp_path: Path) -> None:
+    whole = run(small_recipe(steps=5), tmp_path / "one")
+    shared = train(small_recipe(steps=5), tmp_path / "two", Machine(workers=0, threads=2), QUIET)
+    torch.set_num_threads(1)
+    assert len(shared.data[0]) == 2
+    for name, weight in whole.model.state_dict().items():
+        assert torch.allclose(weight, shared.model.state_dict()[name], atol=2e-4), name  # they moved by about 0.01
+
+
 def test_a_killed_run_goes_on_from_its_last_saved_state(tmp_path: Path) -> None:
     recipe = small_recipe(steps=8, save_every=3)
 

@@ -17,7 +17,7 @@ def result(loss: float = 2.0, wrong: int = 1) -> StepResult:
 def test_a_report_averages_over_recent_steps() -> None:
     meter = Meter(VOCAB)
     for loss in [100.0] * 10 + [2.0] * RECENT:
-        meter.add(result(loss), BATCH, np.array([True, False, False, False]))
+        meter.add(result(loss), [BATCH], [np.array([True, False, False, False])])
     report = meter.report(step=60, steps=100, rate=0.1)
     assert report.loss == pytest.approx(0.5)
     assert report.accuracy == pytest.approx(0.75)
@@ -28,13 +28,13 @@ def test_a_report_averages_over_recent_steps() -> None:
 
 def test_time_left_is_unknown_while_the_steps_are() -> None:
     meter = Meter(VOCAB)
-    meter.add(result(), BATCH, np.zeros(4, bool))
+    meter.add(result(), [BATCH], [np.zeros(4, bool)])
     assert meter.report(step=1, steps=None, rate=0.1).seconds_left is None
 
 
 def test_errors_are_counted_by_kind_of_word_and_then_forgotten() -> None:
     meter = Meter(VOCAB)
-    meter.add(result(), BATCH, np.array([False, False, False, True]))
-    meter.add(result(), BATCH, np.array([False, True, False, False]))
+    meter.add(result(), [BATCH], [np.array([False, False, False, True])])
+    meter.add(result(), [BATCH], [np.array([False, True, False, False])])
     assert meter.worst_kinds() == {"= False": 0.5, "True 0": 0.5}
     assert meter.worst_kinds() == {}
