@@ -54,9 +54,9 @@ def training_cost(run: Path) -> Cost:
 def mean_tokens(settings: dict[str, Any], steps: int) -> float:
     """Packed tokens of a step, on average."""
     config = DataConfig(**{name: _with_numbers(value) for name, value in settings.items()})
-    shown = range(0, steps, max(1, steps // BATCHES))
-    data = Data(config)
-    return sum(data[step].packed for step in shown) / len(shown)
+    data, shown = Data(config), range(0, steps, max(1, steps // BATCHES))
+    instances = [step * config.batch + place for step in shown for place in range(config.batch)]
+    return sum(len(data.packed(instance)) for instance in instances) / len(shown)
 
 
 def _with_numbers(value: Any) -> Any:

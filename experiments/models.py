@@ -123,7 +123,7 @@ def _train(job: Job, place: Path) -> Result:
     out = place / "run"
     with live_line(job.name) as (report, say):
         hooks = Hooks(job.look, report, say)
-        trainer = train(recipe, out, Machine(workers=0), hooks, resume=(out / "run.json").exists())
+        trainer = train(recipe, out, Machine(workers=0, threads=1), hooks, resume=(out / "run.json").exists())
     if not trainer.done:
         print(f"{job.name} stopped at step {trainer.step}; the same command goes on", file=sys.stderr)
         raise KeyboardInterrupt
@@ -164,7 +164,7 @@ def seconds_a_step(recipe: "Recipe") -> float:
     times: list[float] = []
     with TemporaryDirectory() as folder:
         hooks = Hooks(report=lambda report: times.append(time.process_time()), say=lambda text: None)
-        train(trial, Path(folder) / "trial", Machine(workers=0), hooks)
+        train(trial, Path(folder) / "trial", Machine(workers=0, threads=1), hooks)
     return (times[-1] - times[WARM]) / (len(times) - 1 - WARM)
 
 

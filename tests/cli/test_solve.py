@@ -5,6 +5,10 @@ from pathlib import Path
 
 import pytest
 
+from pencil.model.pretrained import find
+from pencil.tasks import get_task
+from pencil.tasks.base import read_text
+from pencil.tasks.recognise import recognise
 from tests.cli.conftest import RunPencil
 from tests.cli.parrot import RIGHT, SPEECHLESS, WRONG
 
@@ -116,3 +120,15 @@ def test_an_unknown_model_is_said_so(pencil: RunPencil, shipped: Path) -> None:
     result = pencil("solve", WRONG, "--model", "nonesuch")
     assert result.status == 2
     assert f"no model of that name; models that ship: {shipped.name}" in result.err
+
+
+@pytest.mark.slow
+@pytest.mark.parametrize("file", ["formula.cnf", "game.qdimacs", "houses.txt"])
+def test_a_model_that_ships_solves_the_example(pencil: RunPencil, file: str) -> None:
+    path = Path(__file__).parent.parent.parent / "examples" / file
+    task = get_task(recognise(read_text(path)))
+    if find(task.name, task.size_of(task.read(path))) is None:
+        pytest.skip(f"no model for {task.name} ships yet")
+    result = pencil("solve", path, "--check")
+    assert (result.status, result.err) == (0, "")
+    assert result.out.strip() == task.solve(task.read(path))
