@@ -64,7 +64,7 @@ def _show(name: str, size: int | None, seed: int, seconds: float, console: Conso
     """Pose a problem, show how it is thought through, and verify the answer."""
     task = get_task(name, size)
     model = find(name, task.sizes[-1] if size is None else size)
-    if model is None:
+    if model is None or size not in (None, *model.sizes):
         return _play(task, task.draw(seed), seconds, console)
     task = get_task(name, size or model.sizes[-1])
     return _think(load_thinker(model.directory), task, _held_out(task, seed), seconds, console)
@@ -80,7 +80,7 @@ def _held_out(task: Task[Any], seed: int) -> Any:
 
 def _play(task: Task[Any], instance: Any, seconds: float, console: Console) -> Row:
     """The reasoner's trace as if it were being thought."""
-    _pose(task, instance, "no model ships, so the reasoner thinks", console)
+    _pose(task, instance, "no model ships for it, so the reasoner thinks", console)
     trace = task.trace(instance)
     view = ThinkingView(trace.prompt, console, len(trace))
     view.play(trace.generated, pause_for(trace.generated, seconds))

@@ -12,7 +12,7 @@ def test_without_a_model_the_reasoner_thinks(pencil: RunPencil, name: str) -> No
     task = get_task(name, 3)
     trace = task.trace(task.draw(0))
     stats = trace.stats()
-    assert "no model ships, so the reasoner thinks" in shown
+    assert "no model ships for it, so the reasoner thinks" in shown
     row = [cell.strip() for cell in shown.splitlines()[-2].strip("│").split("│")]
     sizes = [f"{size:,}" for size in (len(trace.generated), stats.peak, stats.tokens)]
     assert row == [f"{name} 3", *sizes, "", task.answer(trace.final), "yes"]
@@ -36,6 +36,11 @@ def test_a_model_that_fails_is_said_so(pencil: RunPencil, monkeypatch: pytest.Mo
     monkeypatch.setattr(demo, "_held_out", lambda task, seed: get_task("sat").parse("( 2 )"))
     row = pencil("demo", "--task", "sat").out.splitlines()[-2].split("│")
     assert [cell.strip() for cell in row[-3:-1]] == ["False", "no"]
+
+
+@pytest.mark.usefixtures("shipped")
+def test_a_size_that_no_model_was_trained_on_is_left_to_the_reasoner(pencil: RunPencil) -> None:
+    assert "no model ships for it" in pencil("demo", "--task", "sat", "--size", 4).out
 
 
 @pytest.mark.usefixtures("nothing_shipped")
