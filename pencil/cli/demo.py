@@ -18,7 +18,7 @@ from pencil.tokens import END, join
 if TYPE_CHECKING:
     from pencil.generate.solver import Solver
 
-LONGEST = 10_000
+LONGEST = 8_000
 """Tokens of the longest trace that a person should wait for."""
 CANDIDATES = 16
 """Problems to choose one from that is not too long."""
