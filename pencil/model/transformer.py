@@ -23,6 +23,8 @@ if TYPE_CHECKING:
 
 Attend = Callable[[int, Tensor, Tensor, Tensor], Tensor]
 """(layer, q, k, v), each of q, k, v (..., H, E) -> mixed values (..., H, E)."""
+EMBEDDING_SIZE = 0.5
+"""Deviation of the first embeddings: as large as what the first layers add to them."""
 
 
 @dataclass(frozen=True)
@@ -120,12 +122,12 @@ class Transformer(nn.Module):
 
     @torch.no_grad()
     def _initialise(self, generator: torch.Generator) -> None:
-        """GPT-2's start: normal with deviation 0.02, smaller where a layer adds to the residual stream."""
-        residual = 0.02 / (2 * self.config.n_layers) ** 0.5
+        """Each matrix keeps the size of what it reads, whatever its width, and the first logits are about 1."""
         for name, parameter in self.named_parameters():
-            if parameter.ndim == 2:
-                deviation = residual if name.endswith(("out.weight", "down.weight")) else 0.02
-                parameter.normal_(0.0, deviation, generator=generator)
+            if parameter.ndim == 2 and name != "embedding.weight":
+                parameter.normal_(0.0, parameter.shape[1] ** -0.5, generator=generator)
+        self.embedding.weight.normal_(0.0, EMBEDDING_SIZE, generator=generator)
+        self.norm.weight.fill_(self.config.d_model**-0.5 / EMBEDDING_SIZE)
 
 
 class Block(nn.Module):

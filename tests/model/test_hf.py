@@ -53,7 +53,7 @@ def test_the_greedy_continuation_is_the_same(tmp_path: Path) -> None:
         for _ in range(60):
             tokens = torch.cat((tokens, checkpoint.model(tokens)[:, -1:].argmax(-1)), -1)
     assert theirs.tolist() == tokens.tolist()
-    assert len(set(tokens[0, 40:].tolist())) > 2  # it says more than one thing
+    assert len(set(tokens[0, 40:].tolist())) > 1  # it says more than one thing
 
 
 def test_words_are_split_as_ours_are() -> None:
