@@ -12,7 +12,7 @@ from pencil.train.data import Data
 def test_a_recipe_fits_together(name: str) -> None:
     recipe = get_recipe(name)
     data = Data(replace(recipe.data, batch=1))
-    batch = data[0]
+    [batch] = data[0]
     assert batch.ids.max() < recipe.model.vocab_size == len(data.vocab)
     assert batch.positions.max() < recipe.model.context
     assert recipe.train.warmup < recipe.train.steps
