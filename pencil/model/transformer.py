@@ -152,13 +152,21 @@ class Block(nn.Module):
 
 def apply_layer(parts: Any, x: Tensor, cos: Tensor, sin: Tensor, attend: Attend) -> Tensor:
     """What a block computes from its parts, be they modules or, for decoding, plain functions."""
+    return finish(parts, x, attend(parts.layer, *project(parts, x, cos, sin)))
+
+
+def project(parts: Any, x: Tensor, cos: Tensor, sin: Tensor) -> tuple[Tensor, Tensor, Tensor]:
+    """(..., D) -> queries, keys and values, each (..., H, E): the part of a block before its tokens meet."""
     qkv = parts.qkv(parts.attention_norm(x))  # (..., 3D)
-    qkv = qkv.view(*x.shape[:-1], 3, *parts.heads)  # (..., 3, H, E)
-    q, k = rotate(qkv.narrow(-3, 0, 2), cos, sin).unbind(-3)  # each (..., H, E)
-    mixed = attend(parts.layer, q, k, qkv.select(-3, 2))  # (..., H, E)
+    qk, v = qkv.view(*x.shape[:-1], 3, *parts.heads).split((2, 1), -3)  # (..., 2, H, E) and (..., 1, H, E)
+    q, k = rotate(qk, cos, sin).unbind(-3)
+    return q, k, v.squeeze(-3)
+
+
+def finish(parts: Any, x: Tensor, mixed: Tensor) -> Tensor:
+    """(..., D) and mixed values (..., H, E) -> (..., D): the part of a block after its tokens met."""
     x = x + parts.out(mixed.flatten(-2))
-    x = x + parts.down(F.gelu(parts.up(parts.mlp_norm(x))))
-    return x
+    return x + parts.down(F.gelu(parts.up(parts.mlp_norm(x))))  # type: ignore[no-any-return]
 
 
 def causal(layer: int, q: Tensor, k: Tensor, v: Tensor) -> Tensor:

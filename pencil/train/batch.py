@@ -1,9 +1,9 @@
 """Packed traces cut into chunks for attention: equal numbers of queries, and keys gathered for each chunk.
 
-A chunk is Q packed tokens after each other. Its keys are its own tokens and its context: what is live when it starts.
-Whatever a token of the chunk may see is among them, so a chunk may span many reductions, and even traces. The tokens of
-a batch are ordered such that chunks with contexts of similar length are neighbours: a bucket is a slice of the batch,
-padded to its longest context.
+A chunk is Q queries after each other. Its keys are the tokens from its first query to its last, and its context: what
+is live when it starts. Whatever a query of the chunk may see is among them, so a chunk may span many reductions, and
+even traces. Chunks with about as many keys make a bucket, padded to the longest. In the last layer only those tokens
+ask after which something is predicted.
 """
 
 from collections.abc import Sequence
@@ -16,32 +16,47 @@ from pencil.train.pack import Ints, Packed, join
 CHUNKS = ((256, 64), (768, 128))
 """Up to a mean position, how many queries a chunk has; long contexts are worth fewer gathers and more masked pairs."""
 LARGEST_CHUNK = 256
-SLACK, SLACK_KEYS = 0.9, 32
-"""A bucket takes contexts down to this share of its longest, less a few keys; each further bucket costs a call."""
+CALL = 20_000
+"""A further bucket costs about as much as so many pairs of a query and a key."""
+
+
+@dataclass(frozen=True)
+class Chunks:
+    """Queries in chunks of Q, longest first, and the keys of each."""
+
+    queries: Ints
+    """(chunks * Q,) which of a batch's tokens ask; the last one again where a chunk needs filling."""
+    keys: tuple[Ints, ...]
+    """For each bucket (chunks, K): which of the tokens are keys; -1 is padding."""
 
 
 @dataclass(frozen=True)
 class Batch:
-    """What one step reads: N tokens in chunks of Q, and M to predict."""
+    """What one step reads: N tokens, and M to predict."""
 
     ids: Ints
     """(N,)"""
     positions: Ints
     """(N,)"""
     times: Ints
-    """(N,) the packed index of each token, from before the chunks were put in order."""
+    """(N,) the packed index of each token, from before they were put in the order of their chunks."""
     ends: Ints
     """(N,) the packed index from which on a token is no longer live."""
+    every: Chunks
+    """All tokens as queries, in the order of the batch."""
+    last: Chunks
+    """Those after which something is predicted."""
     inputs: Ints
-    """(M,) after which of the N tokens a target is predicted."""
+    """(M,) after which of the last chunks' queries a target is predicted."""
     targets: Ints
     """(M,)"""
-    keys: tuple[Ints, ...]
-    """For each bucket (chunks, K): which of the N tokens are keys; -1 is padding."""
-    chunk: int
-    """Q, the queries of a chunk."""
     packed: int
     """How many of the N tokens are no padding."""
+
+    @property
+    def read(self) -> Ints:
+        """(M,) the token before each target."""
+        return self.ids[self.last.queries[self.inputs]]
 
 
 def make_batch(traces: Sequence[Packed], chunk: int | None = None) -> Batch:
@@ -52,19 +67,19 @@ def make_batch(traces: Sequence[Packed], chunk: int | None = None) -> Batch:
     times = np.arange(len(packed) + padding)
     ends = np.concatenate((packed.ends, times[len(packed) :] + 1))  # padding sees itself: a softmax needs a key
     positions = np.pad(packed.positions, (0, padding))
-    contexts = [live_at(ends, start, int(positions[start])) for start in range(0, len(times), chunk)]
-    order = np.argsort([-len(context) for context in contexts], kind="stable")
-    times = times.reshape(-1, chunk)[order].ravel()  # place in the batch -> packed index
-    place = np.argsort(times)  # packed index -> place in the batch
+    ids = np.pad(packed.ids, (0, padding))
+    asking, asked = np.unique(packed.inputs, return_inverse=True)
+    every, last = (_cut(queries, ends, positions, chunk) for queries in (times, asking))
+    order = every.queries  # place in the batch -> packed index
     return Batch(
-        ids=np.pad(packed.ids, (0, padding))[times],
-        positions=positions[times],
-        times=times,
-        ends=ends[times],
-        inputs=place[packed.inputs],
+        ids=ids[order],
+        positions=positions[order],
+        times=order,
+        ends=ends[order],
+        every=_placed(every, order),
+        last=_placed(last, order),
+        inputs=np.argsort(last.queries, kind="stable")[asked],
         targets=packed.targets,
-        keys=tuple(_buckets([place[contexts[index]] for index in order], chunk)),
-        chunk=chunk,
         packed=len(packed),
     )
 
@@ -73,6 +88,23 @@ def chunk_for(packed: Packed) -> int:
     """Q for contexts of this length; measured on a CPU."""
     mean = packed.positions.mean()
     return next((chunk for most, chunk in CHUNKS if mean <= most), LARGEST_CHUNK)
+
+
+def _cut(queries: Ints, ends: Ints, positions: Ints, chunk: int) -> Chunks:
+    """Chunks of queries that are given in order, with their keys, all as packed indices."""
+    chunks = np.pad(queries, (0, -len(queries) % chunk), mode="edge").reshape(-1, chunk)
+    keys = [
+        np.concatenate((np.arange(first, last + 1), live_at(ends, first, positions[first])))
+        for first, last in chunks[:, [0, -1]].tolist()
+    ]
+    order = np.argsort([-len(some) for some in keys], kind="stable")
+    return Chunks(chunks[order].ravel(), tuple(_buckets([keys[index] for index in order], chunk)))
+
+
+def _placed(chunks: Chunks, order: Ints) -> Chunks:
+    """The same chunks, packed indices replaced by places in the batch."""
+    place = np.append(np.argsort(order), -1)  # the last one is for padding, -1
+    return Chunks(place[chunks.queries], tuple(place[keys] for keys in chunks.keys))
 
 
 def live_at(ends: Ints, time: int, count: int) -> Ints:
@@ -86,18 +118,31 @@ def live_at(ends: Ints, time: int, count: int) -> Ints:
         reach *= 2
 
 
-def _buckets(contexts: Sequence[Ints], chunk: int) -> list[Ints]:
-    """Neighbours with contexts of similar length, each (chunks, K): a chunk's own tokens, its context, padding."""
+def _buckets(keys: Sequence[Ints], chunk: int) -> list[Ints]:
+    """Neighbours in one array each, (chunks, K), filled up with -1."""
     buckets: list[Ints] = []
-    first = 0
-    while first < len(contexts):
-        longest = len(contexts[first])
-        shortest = int(SLACK * longest) - SLACK_KEYS
-        last = next((i for i in range(first, len(contexts)) if len(contexts[i]) < shortest), len(contexts))
-        keys = np.full((last - first, chunk + longest), -1)
-        keys[:, :chunk] = np.arange(first * chunk, last * chunk).reshape(-1, chunk)
-        for row, context in zip(keys, contexts[first:last], strict=True):
-            row[chunk : chunk + len(context)] = context
-        buckets.append(keys)
-        first = last
+    for first, last in cheapest_slices([len(some) for some in keys], CALL // chunk):
+        bucket = np.full((last - first, len(keys[first])), -1)
+        for row, some in zip(bucket, keys[first:last], strict=True):
+            row[: len(some)] = some
+        buckets.append(bucket)
     return buckets
+
+
+def cheapest_slices(lengths: Sequence[int], call: int) -> list[tuple[int, int]]:
+    """Slices of falling lengths that cost least: each is padded to its first, and costs a call.
+
+    >>> cheapest_slices([90, 88, 50, 50, 20], call=10)
+    [(0, 2), (2, 4), (4, 5)]
+    >>> cheapest_slices([90, 88, 50, 50, 20], call=150)
+    [(0, 5)]
+    """
+    padded, costs, starts = np.array(lengths), np.zeros(len(lengths) + 1), [0]
+    for last in range(1, len(lengths) + 1):
+        candidates = costs[:last] + (last - np.arange(last)) * padded[:last] + call
+        starts.append(int(candidates.argmin()))
+        costs[last] = candidates[starts[last]]
+    slices = [(starts[-1], len(lengths))]
+    while slices[0][0] > 0:
+        slices.insert(0, (starts[slices[0][0]], slices[0][0]))
+    return slices

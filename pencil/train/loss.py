@@ -1,18 +1,18 @@
 """The loss of a packed batch: attention over its chunks, cross-entropy on what the model generates.
 
-Shapes in comments: N packed tokens in chunks of Q, K keys of a chunk, H heads of width E, M targets, V words.
+Shapes in comments: N packed tokens, A that ask, in chunks of Q, K keys of a chunk, H heads of width E, M targets, V
+words.
 """
 
-from collections.abc import Iterator
+from collections.abc import Callable, Iterator
 from typing import NamedTuple
 
-import numpy as np
 import torch
 from torch import Tensor, nn
 from torch.nn import functional as F
 
-from pencil.model.transformer import Transformer
-from pencil.train.batch import Batch
+from pencil.model.transformer import Attend, Transformer, finish, project
+from pencil.train.batch import Batch, Chunks
 
 
 class Loss(NamedTuple):
@@ -38,27 +38,42 @@ class PackedLoss(nn.Module):
             torch.from_numpy(array).to(weight.device, non_blocking=True)
             for array in (batch.ids, batch.positions, batch.inputs, batch.targets)
         )
-        attend = ChunkedAttention(batch, weight.device, weight.dtype)
-        hidden = self.model.hidden(ids, positions, attend)  # (N, D)
+        every, last = (ChunkedAttention(batch, part, weight.device, weight.dtype) for part in (batch.every, batch.last))
+        blocks = [*self.model.blocks[:-1], last_layer(self.model.blocks[-1], last)]
+        hidden = self.model.hidden(ids, positions, every, blocks)  # (A, D)
         logits = self.model.logits(hidden.index_select(0, inputs))  # (M, V)
         return Loss(F.cross_entropy(logits, targets, reduction="sum"), logits.detach().argmax(-1) != targets)
 
 
-class ChunkedAttention:
-    """The `attend` of a batch; indices and masks are made once for all layers."""
+def last_layer(block: nn.Module, attend: "ChunkedAttention") -> Callable[[Tensor, Tensor, Tensor, Attend], Tensor]:
+    """A block that goes on with those tokens only after which something is predicted."""
 
-    def __init__(self, batch: Batch, device: torch.device, dtype: torch.dtype) -> None:
-        self.masks = [mask.to(dtype) for mask in _masks(batch, device)]  # each (chunks, 1, Q, K)
-        self.queries = [len(keys) * batch.chunk for keys in batch.keys]
-        self.lengths = [keys.size for keys in batch.keys]
-        padded = np.concatenate([keys.ravel() for keys in batch.keys])
-        self.keys = torch.from_numpy(np.maximum(padded, 0)).to(device)  # padding reads any token, and is masked
+    def apply(x: Tensor, cos: Tensor, sin: Tensor, attend_all: Attend) -> Tensor:
+        """(N, D) -> (A, D)."""
+        q, k, v = project(block, x, cos, sin)
+        mixed = attend(-1, q.index_select(0, attend.queries), k, v)
+        return finish(block, x.index_select(0, attend.queries), mixed)
+
+    return apply
+
+
+class ChunkedAttention:
+    """The `attend` of a batch's chunks; indices and masks are made once for all layers."""
+
+    def __init__(self, batch: Batch, chunks: Chunks, device: torch.device, dtype: torch.dtype) -> None:
+        times, ends = (torch.from_numpy(array).to(device) for array in (batch.times, batch.ends))
+        self.queries = torch.from_numpy(chunks.queries).to(device)
+        buckets = [torch.from_numpy(keys).to(device) for keys in chunks.keys]
+        self.masks = [mask.to(dtype) for mask in _masks(times[self.queries], times, ends, buckets)]
+        self.asking = [mask.shape[0] * mask.shape[2] for mask in self.masks]
+        self.lengths = [keys.numel() for keys in buckets]
+        self.keys = torch.cat([keys.flatten() for keys in buckets]).clamp(min=0)  # padding reads any, and is masked
 
     @torch.compiler.disable  # type: ignore[untyped-decorator]  # shapes change with each batch; the rest compiles once
     def __call__(self, layer: int, q: Tensor, k: Tensor, v: Tensor) -> Tensor:
-        """(N, H, E) each -> (N, H, E)."""
+        """(A, H, E) queries, (N, H, E) keys and values -> (A, H, E)."""
         keys, values = k.index_select(0, self.keys), v.index_select(0, self.keys)
-        parts = zip(q.split(self.queries), keys.split(self.lengths), values.split(self.lengths), strict=True)  # type: ignore[no-untyped-call]
+        parts = zip(q.split(self.asking), keys.split(self.lengths), values.split(self.lengths), strict=True)  # type: ignore[no-untyped-call]
         mixed = []
         for mask, part in zip(self.masks, parts, strict=True):
             queries, keys, values = (tensor.unflatten(0, (len(mask), -1)).transpose(1, 2) for tensor in part)
@@ -67,15 +82,13 @@ class ChunkedAttention:
         return torch.cat(mixed)
 
 
-def _masks(batch: Batch, device: torch.device) -> Iterator[Tensor]:
-    """For each bucket what to add to the scores: 0 where a token sees a key, else minus infinity."""
-    times, ends = (torch.from_numpy(array).to(device) for array in (batch.times, batch.ends))
+def _masks(asked: Tensor, times: Tensor, ends: Tensor, buckets: list[Tensor]) -> Iterator[Tensor]:
+    """For each bucket (chunks, 1, Q, K), to be added to the scores: 0 where a query sees a key, else minus infinity."""
+    size = len(asked) // sum(map(len, buckets))
     start = 0
-    for array in batch.keys:
-        keys = torch.from_numpy(array).to(device)  # (chunks, K)
-        stop = start + len(keys) * batch.chunk
-        now = times[start:stop].view(len(keys), -1, 1)  # (chunks, Q, 1)
+    for keys in buckets:
+        now = asked.narrow(0, start, len(keys) * size).view(len(keys), size, 1)  # (chunks, Q, 1)
+        start += len(keys) * size
         born, ends_at = times[keys][:, None], ends[keys].where(keys >= 0, -1)[:, None]  # (chunks, 1, K)
         seen = (born <= now) & (now < ends_at)
-        yield torch.zeros(seen.shape, device=device).masked_fill_(~seen, -torch.inf)[:, None]
-        start = stop
+        yield torch.zeros(seen.shape, device=keys.device).masked_fill_(~seen, -torch.inf)[:, None]

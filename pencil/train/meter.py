@@ -69,7 +69,7 @@ class Meter:
         """Note a step."""
         self._recent.append(result)
         for batch, some in zip(batches, wrong, strict=True):
-            pairs = self._kind_of[batch.ids[batch.inputs]] * len(self.kinds) + self._kind_of[batch.targets]
+            pairs = self._kind_of[batch.read] * len(self.kinds) + self._kind_of[batch.targets]
             self._asked.update(pairs.tolist())
             self._wrong.update(pairs[some].tolist())
 

@@ -1,19 +1,23 @@
+from collections.abc import Sequence
+from itertools import combinations, pairwise
+
 import numpy as np
 import pytest
+from hypothesis import given
+from hypothesis import strategies as st
 
-from pencil.train.batch import Batch, chunk_for, live_at, make_batch
+from pencil.train.batch import Batch, Chunks, cheapest_slices, chunk_for, live_at, make_batch
 from pencil.train.pack import Packed, join, pack
 from tests.train.examples import all_traces, task_trace
 
 PARTS = [pack(trace.prompt, trace.generated, trace.marks) for trace in all_traces().values()]
 
 
-def seen_pairs(batch: Batch) -> set[tuple[int, int]]:
+def seen_pairs(batch: Batch, chunks: Chunks) -> set[tuple[int, int]]:
     """Which packed token sees which, read off the keys of the chunks."""
     pairs = set()
-    chunks = batch.times.reshape(-1, batch.chunk)
-    rows = [row for keys in batch.keys for row in keys]
-    for times, keys in zip(chunks, rows, strict=True):
+    rows = [row for keys in chunks.keys for row in keys]
+    for times, keys in zip(batch.times[chunks.queries].reshape(len(rows), -1), rows, strict=True):
         real = keys[keys >= 0]
         assert len(set(real.tolist())) == len(real)
         for time in times:
@@ -28,7 +32,14 @@ def test_a_chunk_holds_every_key_that_its_tokens_see(chunk: int) -> None:
     expected = {(int(i), int(j)) for i, j in zip(*np.nonzero(packed.sees()), strict=True)}
     batch = make_batch(PARTS, chunk)
     padding = {(i, i) for i in range(len(packed), len(batch.ids))}
-    assert seen_pairs(batch) == expected | padding
+    assert seen_pairs(batch, batch.every) == expected | padding
+    inputs = set(packed.inputs.tolist())
+    assert seen_pairs(batch, batch.last) == {(i, j) for i, j in expected if i in inputs}
+
+
+def test_all_tokens_ask_in_the_order_of_the_batch() -> None:
+    batch = make_batch(PARTS, 16)
+    assert batch.every.queries.tolist() == list(range(len(batch.ids)))
 
 
 def test_tokens_and_targets_survive_the_new_order() -> None:
@@ -36,7 +47,8 @@ def test_tokens_and_targets_survive_the_new_order() -> None:
     in_order = np.argsort(batch.times)[: len(packed)]
     assert (batch.ids[in_order] == packed.ids).all()
     assert (batch.positions[in_order] == packed.positions).all()
-    assert (batch.times[batch.inputs] == packed.inputs).all()
+    assert (batch.times[batch.last.queries[batch.inputs]] == packed.inputs).all()
+    assert (batch.read == packed.ids[packed.inputs]).all()
     assert batch.packed == len(packed)
     assert (batch.targets == packed.targets).all()
 
@@ -44,9 +56,21 @@ def test_tokens_and_targets_survive_the_new_order() -> None:
 def test_buckets_pad_little() -> None:
     traces = [task_trace("qbf", 5, index) for index in range(4)]
     batch = make_batch([pack(trace.prompt, trace.generated, trace.marks) for trace in traces])
-    keys = sum(keys.size for keys in batch.keys)
-    assert sum((keys < 0).sum() for keys in batch.keys) < 0.15 * keys
-    assert len(batch.keys) < 12
+    keys = sum(keys.size for keys in batch.every.keys)
+    assert sum((keys < 0).sum() for keys in batch.every.keys) < 0.1 * keys
+    assert len(batch.every.keys) < 15
+
+
+@given(st.lists(st.integers(1, 50), min_size=1, max_size=8), st.integers(0, 60))
+def test_slices_cost_least(lengths: list[int], call: int) -> None:
+    lengths.sort(reverse=True)
+
+    def cost(cuts: Sequence[int]) -> int:
+        return sum((last - first) * lengths[first] + call for first, last in pairwise((0, *cuts, len(lengths))))
+
+    inner = range(1, len(lengths))
+    cheapest = min(cost(cuts) for count in range(len(lengths)) for cuts in combinations(inner, count))
+    assert cost([first for first, _ in cheapest_slices(lengths, call)][1:]) == cheapest
 
 
 def test_live_tokens_are_found_far_back() -> None:
