@@ -152,19 +152,20 @@ class Block(nn.Module):
 
 def apply_layer(parts: Any, x: Tensor, cos: Tensor, sin: Tensor, attend: Attend) -> Tensor:
     """What a block computes from its parts, be they modules or, for decoding, plain functions."""
-    return finish(parts, x, attend(parts.layer, *project(parts, x, cos, sin)))
-
-
-def project(parts: Any, x: Tensor, cos: Tensor, sin: Tensor) -> tuple[Tensor, Tensor, Tensor]:
-    """(..., D) -> queries, keys and values, each (..., H, E): the part of a block before its tokens meet."""
     qkv = parts.qkv(parts.attention_norm(x))  # (..., 3D)
-    qk, v = qkv.view(*x.shape[:-1], 3, *parts.heads).split((2, 1), -3)  # (..., 2, H, E) and (..., 1, H, E)
+    return finish(parts, x, attend(parts.layer, *split_heads(parts, qkv, cos, sin)))
+
+
+def split_heads(parts: Any, qkv: Tensor, cos: Tensor, sin: Tensor) -> tuple[Tensor, Tensor, Tensor]:
+    """(..., 3D) -> queries and keys, rotated to their positions, and values, each (..., H, E)."""
+    qkv = qkv.view(*qkv.shape[:-1], 3, *parts.heads)
+    qk, v = qkv.split((2, 1), -3)  # type: ignore[no-untyped-call]  # (..., 2, H, E) and (..., 1, H, E)
     q, k = rotate(qk, cos, sin).unbind(-3)
     return q, k, v.squeeze(-3)
 
 
 def finish(parts: Any, x: Tensor, mixed: Tensor) -> Tensor:
-    """(..., D) and mixed values (..., H, E) -> (..., D): the part of a block after its tokens met."""
+    """(..., D) and mixed values (..., H, E) -> (..., D): the part of a block after attention."""
     x = x + parts.out(mixed.flatten(-2))
     return x + parts.down(F.gelu(parts.up(parts.mlp_norm(x))))  # type: ignore[no-any-return]
 

@@ -16,7 +16,7 @@ from pencil.train.pack import Ints, Packed, join
 CHUNKS = ((256, 64), (768, 128))
 """Up to a mean position, how many queries a chunk has; long contexts are worth fewer gathers and more masked pairs."""
 LARGEST_CHUNK = 256
-CALL = 20_000
+CALL = 8_000
 """A further bucket costs about as much as so many pairs of a query and a key."""
 
 

@@ -5,14 +5,16 @@ words.
 """
 
 from collections.abc import Callable, Iterator
-from typing import NamedTuple
+from typing import NamedTuple, cast
 
 import torch
 from torch import Tensor, nn
 from torch.nn import functional as F
 
-from pencil.model.transformer import Attend, Transformer, finish, project
+from pencil.model.transformer import Attend, Block, Transformer, finish, split_heads
 from pencil.train.batch import Batch, Chunks
+
+ApplyBlock = Callable[[Tensor, Tensor, Tensor, Attend], Tensor]
 
 
 class Loss(NamedTuple):
@@ -39,22 +41,31 @@ class PackedLoss(nn.Module):
             for array in (batch.ids, batch.positions, batch.inputs, batch.targets)
         )
         every, last = (ChunkedAttention(batch, part, weight.device, weight.dtype) for part in (batch.every, batch.last))
-        blocks = [*self.model.blocks[:-1], last_layer(self.model.blocks[-1], last)]
-        hidden = self.model.hidden(ids, positions, every, blocks)  # (A, D)
+        hidden = self.model.hidden(ids, positions, every, frugal_blocks(self.model, ids, last))  # (A, D)
         logits = self.model.logits(hidden.index_select(0, inputs))  # (M, V)
         return Loss(F.cross_entropy(logits, targets, reduction="sum"), logits.detach().argmax(-1) != targets)
 
 
-def last_layer(block: nn.Module, attend: "ChunkedAttention") -> Callable[[Tensor, Tensor, Tensor, Attend], Tensor]:
-    """A block that goes on with those tokens only after which something is predicted."""
+def frugal_blocks(model: Transformer, ids: Tensor, last_attend: "ChunkedAttention") -> list[ApplyBlock]:
+    """The model's blocks, without what the first and the last would compute in vain.
 
-    def apply(x: Tensor, cos: Tensor, sin: Tensor, attend_all: Attend) -> Tensor:
+    The first one's queries, keys and values depend on the word alone: each word is projected once. The last one goes on
+    with those tokens only after which something is predicted.
+    """
+    first, *middle, last = [cast(Block, block) for block in (model.blocks[0], *model.blocks[1:-1], model.blocks[-1])]
+
+    def begin(x: Tensor, cos: Tensor, sin: Tensor, attend: Attend) -> Tensor:
+        """(N, D) -> (N, D)."""
+        words = first.qkv(first.attention_norm(model.embedding.weight))  # (V, 3D)
+        return finish(first, x, attend(0, *split_heads(first, F.embedding(ids, words), cos, sin)))
+
+    def end(x: Tensor, cos: Tensor, sin: Tensor, attend: Attend) -> Tensor:
         """(N, D) -> (A, D)."""
-        q, k, v = project(block, x, cos, sin)
-        mixed = attend(-1, q.index_select(0, attend.queries), k, v)
-        return finish(block, x.index_select(0, attend.queries), mixed)
+        q, k, v = split_heads(last, last.qkv(last.attention_norm(x)), cos, sin)
+        mixed = last_attend(last.layer, q.index_select(0, last_attend.queries), k, v)
+        return finish(last, x.index_select(0, last_attend.queries), mixed)
 
-    return apply
+    return [begin, *middle, end] if len(model.blocks) > 1 else [end]
 
 
 class ChunkedAttention:
