@@ -25,6 +25,7 @@ from pencil.train.data import Data
 from pencil.train.hands import Hands
 from pencil.train.journal import Journal
 from pencil.train.loss import Loss, PackedLoss
+from pencil.train.memory import keep_freed_memory
 from pencil.train.meter import Meter, Report, StepResult, Stopwatch
 from pencil.train.optim import Optimizers, learning_rate
 from pencil.train.state import State, claim, read_state, write_state
@@ -215,6 +216,7 @@ class Trainer:
 
 def train(recipe: Recipe, out: Path, machine: Machine, hooks: Hooks, *, resume: bool = False) -> Trainer:
     """Start a run, or go on with one; it is `done` unless it was interrupted."""
+    keep_freed_memory()
     world = World.join(machine.device)
     try:
         if world.leads:
