@@ -121,8 +121,8 @@ def _train(job: Job, place: Path) -> Result:
     budget = _budget(job.recipe, job.minutes, place / "budget.json")
     recipe = _with_steps(job.recipe, budget["steps"], job.looks)
     out = place / "run"
-    with live_line(job.name) as (report, say):
-        hooks = Hooks(job.look, report, say)
+    with live_line(job.name) as line:
+        hooks = Hooks(job.look, line.report, line.say)
         trainer = train(recipe, out, Machine(workers=0, threads=1), hooks, resume=(out / "run.json").exists())
     if not trainer.done:
         print(f"{job.name} stopped at step {trainer.step}; the same command goes on", file=sys.stderr)

@@ -2,7 +2,7 @@
 
 import os
 import time
-from collections.abc import Callable, Iterator
+from collections.abc import Iterator
 from contextlib import contextmanager
 from typing import TYPE_CHECKING
 
@@ -17,37 +17,48 @@ QUIET_SECONDS = 30
 """Time between lines where stderr is no terminal."""
 
 
-@contextmanager
-def live_line(name: str) -> Iterator[tuple[Callable[["Report"], None], Callable[[str], None]]]:
-    """Gives a function that shows where a run stands, and one that says something above it.
+class Line:
+    """Tells where a run stands: all the time on a terminal, else now and then."""
 
-    Of many processes under `torchrun`, only the first one speaks.
-    """
-    console = Console(stderr=True, highlight=False, quiet=os.environ.get("RANK", "0") != "0")
+    def __init__(self, name: str, console: Console, live: Live | None) -> None:
+        self.name, self.console, self.live = name, console, live
+        self.last = float("-inf")
+
+    def report(self, report: "Report") -> None:
+        """Show where the run stands."""
+        self.show(describe(report))
+        late = time.monotonic() - self.last >= QUIET_SECONDS
+        if self.live is None and (late or report.step == report.steps):
+            self.last = time.monotonic()
+            self.say(f"{self.name}: {describe(report)}")
+
+    def show(self, text: str) -> None:
+        """What happens right now, on a terminal."""
+        if self.live is not None:
+            self.live.update(Text(f"{self.name}: {text}"))
+
+    def say(self, text: str) -> None:
+        """Something that stays, above the line."""
+        self.console.print(text, soft_wrap=True)
+
+
+@contextmanager
+def live_line(name: str) -> Iterator[Line]:
+    """The line of a run; of many processes under `torchrun`, only the first one speaks."""
+    follows = os.environ.get("RANK", "0") != "0"
+    console = Console(stderr=True, highlight=False, markup=False, quiet=follows)
     if not console.is_terminal:
-        yield _lines_now_and_then(name, console), console.print
+        yield Line(name, console, None)
         return
     with Live(Text(f"{name}: starting"), console=console, refresh_per_second=4) as live:
-        yield lambda report: live.update(Text(describe(name, report))), live.console.print
+        yield Line(name, console, live)
 
 
-def _lines_now_and_then(name: str, console: Console) -> Callable[["Report"], None]:
-    last = float("-inf")
-
-    def show(report: "Report") -> None:
-        nonlocal last
-        if time.monotonic() - last >= QUIET_SECONDS or report.step == report.steps:
-            last = time.monotonic()
-            console.print(describe(name, report), soft_wrap=True)
-
-    return show
-
-
-def describe(name: str, report: "Report") -> str:
-    """One line: where the run stands, how well it does, how fast it is."""
+def describe(report: "Report") -> str:
+    """Where a run stands, how well it does, how fast it is."""
     steps = "?" if report.steps is None else f"{report.steps:,}"
     return (
-        f"{name}: step {report.step:,} of {steps}, loss {report.loss:.4f}, next token {report.accuracy:.2%},"
+        f"step {report.step:,} of {steps}, loss {report.loss:.4f}, next token {report.accuracy:.2%},"
         f" {report.tokens_per_second:,.0f} tokens/s, data wait {report.data_wait:.0%}, {_left(report.seconds_left)}"
     )
 

@@ -1,21 +1,25 @@
 """`pencil train`: train a model by a recipe."""
 
+import os
+import shlex
 import sys
-from collections.abc import Callable
+from dataclasses import replace
 from pathlib import Path
-from typing import TYPE_CHECKING, Annotated, Any
+from typing import TYPE_CHECKING, Annotated, Any, Literal
 
 import typer
 
 from pencil.cli.options import FormatName
 from pencil.errors import PencilError
-from pencil.tasks import get_task
+from pencil.tasks import Format, Task, get_task
 
 if TYPE_CHECKING:
+    from pencil.cli.live import Line
     from pencil.model.transformer import Transformer
     from pencil.train.config import Recipe
     from pencil.train.loop import Evaluate
 
+Device = Literal["cpu", "cuda", "mps"]
 EVALUATED = 100
 """Held-out instances of an evaluation, shared among the sizes of a recipe."""
 
@@ -30,7 +34,7 @@ def train(
         Path | None, typer.Option("--out", "-o", help="A new directory.", show_default="runs/RECIPE")
     ] = None,
     resume: Annotated[bool, typer.Option("--resume", help="Go on with the run in this directory.")] = False,
-    device: Annotated[str, typer.Option(help="cpu, cuda or mps.")] = "cpu",
+    device: Annotated[Device, typer.Option(help="What to compute on.")] = "cpu",
     workers: Annotated[int, typer.Option(min=0, help="Processes that draw instances ahead of the step.")] = 1,
     threads: Annotated[int | None, typer.Option(min=1, help="CPU threads.", show_default="all cores")] = None,
     bf16: Annotated[bool, typer.Option("--bf16", help="Compute in bfloat16; for GPUs.")] = False,
@@ -39,56 +43,87 @@ def train(
 ) -> None:
     """Train a model; stop it at any time and go on with --resume, as if it had never stopped.
 
+    A resumed run takes its recipe, format, length and seed from its directory. With --steps it goes on to so many
+    steps in all, from then on at the learning rates of a run of that length.
+
     Many machines: run the same command under torchrun, such as
-    `torchrun --nproc-per-node 2 -m pencil train qbf3`.
+    `torchrun --nproc-per-node 2 -m pencil train qbf3`. On one machine's CPU a plain `pencil train` is faster: each
+    thread computes the gradient of its share of the batch.
 
     \b
     Examples:
       pencil train --list
       pencil train qbf3
+      pencil train qbf3 --resume
       pencil train qbf3 --format cot --minutes 10 --out runs/qbf3-cot
     """
     if list_:
         _print_recipes()
         return
-    if recipe is None:
+    if recipe is None and not (resume and out):
         raise PencilError("found no recipe; name one that `pencil train --list` shows")
+    directory = out or Path("runs") / (f"{recipe}-{format}" if format else f"{recipe}")
+    chosen = _chosen(recipe, directory, resume, format, steps, minutes, seed)
+    os.environ.setdefault("OMP_WAIT_POLICY", "passive")  # threads that spin would hold back those at work
+
     from pencil.cli.live import live_line
-    from pencil.recipes import adjust, get_recipe
     from pencil.train.loop import Hooks, Machine
     from pencil.train.loop import train as run
 
-    chosen = adjust(get_recipe(recipe), format, steps, minutes, seed)
-    directory = out or Path("runs") / (recipe if format is None else f"{recipe}-{format}")
-    with live_line(recipe) as (report, say):
-        hooks = Hooks(_evaluator(chosen, say), report, say)
+    with live_line(directory.name) as line:
+        hooks = Hooks(_evaluator(chosen, line), line.report, line.say)
         trainer = run(chosen, directory, Machine(device, workers, threads, bf16, compile_), hooks, resume=resume)
     if not trainer.world.leads:
         return
     if not trainer.done:
         again = [argument for argument in sys.argv[1:] if argument != "--resume"]
-        print(f"stopped at step {trainer.step}; go on with: pencil {' '.join(again)} --resume", file=sys.stderr)
+        print(f"stopped at step {trainer.step}; go on with: pencil {shlex.join(again)} --resume", file=sys.stderr)
         raise typer.Exit(130)
     print(directory)
 
 
-def _evaluator(recipe: "Recipe", say: Callable[[str], None]) -> "Evaluate":
+def _chosen(
+    name: str | None,
+    directory: Path,
+    resume: bool,
+    format: Format | None,
+    steps: int | None,
+    minutes: float | None,
+    seed: int | None,
+) -> "Recipe":
+    """The recipe of a run: by name, or as the run in the directory was started, changed by the options given."""
+    from pencil.recipes import adjust, get_recipe
+    from pencil.train.claim import read_recipe, require_same
+
+    if not resume:
+        return adjust(get_recipe(name or ""), format, steps, minutes, seed)
+    started = read_recipe(directory)
+    if steps is not None:
+        started = replace(started, train=replace(started.train, minutes=None))
+    chosen = adjust(started, format, steps, minutes, seed)
+    require_same(directory, chosen)
+    return chosen
+
+
+def _evaluator(recipe: "Recipe", line: "Line") -> "Evaluate":
     """Evaluates every size of a recipe and tells the result."""
     from pencil.evaluate import evaluate
 
     data = recipe.data
     tasks = [get_task(data.task, size) for size in data.sizes]
+    vocab = max(tasks, key=lambda task: task.size).vocab
+    count = max(10, EVALUATED // len(tasks))
 
-    def run(model: "Transformer") -> dict[str, Any]:
-        reports = []
-        for task in tasks:
-            vocab = max(tasks, key=lambda task: task.size).vocab
-            report, _ = evaluate(model, vocab, task, data.format, max(10, EVALUATED // len(tasks)))
-            say(f"size {task.size}: accuracy {report.accuracy:.1%}, trace rate {report.trace_rate:.2%}")
-            reports.append(report.as_dict())
-        return {"evaluation": reports}
+    def evaluate_size(model: "Transformer", task: Task[Any]) -> dict[str, Any]:
+        def progress(done: int) -> None:
+            line.show(f"evaluating size {task.size}, {done} of {count} instances")
 
-    return run
+        progress(0)
+        report, _ = evaluate(model, vocab, task, data.format, count, progress=progress)
+        line.say(f"size {task.size}: accuracy {report.accuracy:.1%}, trace rate {report.trace_rate:.2%}")
+        return report.as_dict()
+
+    return lambda model: {"evaluation": [evaluate_size(model, task) for task in tasks]}
 
 
 def _print_recipes() -> None:

@@ -7,7 +7,7 @@ three come out as printed. The paper does not print the heads; ours are 64 wide,
 from typing import Any
 
 from pencil.errors import ConfigError
-from pencil.model.transformer import ModelConfig
+from pencil.model.config import ModelConfig
 
 PRESETS: dict[str, dict[str, int]] = {
     "paper-10m": {"n_layers": 6, "d_model": 384, "n_heads": 6},  # SAT and QBF (section 4)

@@ -9,14 +9,13 @@ Plain causal attention is the default; a cache (`pencil/model/decode.py`) or pac
 """
 
 from collections.abc import Callable, Iterable
-from dataclasses import dataclass
 from typing import TYPE_CHECKING, Any
 
 import torch
 from torch import Tensor, nn
 from torch.nn import functional as F
 
-from pencil.errors import ConfigError
+from pencil.model.config import ModelConfig as ModelConfig  # also known by this name here
 
 if TYPE_CHECKING:
     from pencil.model.decode import CachedDecoder
@@ -25,42 +24,6 @@ Attend = Callable[[int, Tensor, Tensor, Tensor], Tensor]
 """(layer, q, k, v), each of q, k, v (..., H, E) -> mixed values (..., H, E)."""
 EMBEDDING_SIZE = 0.5
 """Deviation of the first embeddings: as large as what the first layers add to them."""
-
-
-@dataclass(frozen=True)
-class ModelConfig:
-    """The sizes of a transformer."""
-
-    vocab_size: int
-    n_layers: int
-    d_model: int
-    n_heads: int
-    context: int = 2048
-    """The longest sequence it reads; the paper's window."""
-    rope_base: float = 10_000.0
-    """The slowest rotary pair turns once in about 2 pi times this many tokens."""
-
-    def __post_init__(self) -> None:
-        for name in ("vocab_size", "n_layers", "d_model", "n_heads", "context"):
-            value = getattr(self, name)
-            if not isinstance(value, int) or isinstance(value, bool) or value < 1:
-                raise ConfigError(f"{name} is {value!r}; a model needs a whole number of at least 1")
-        if self.context > 2**20:
-            raise ConfigError(
-                f"context is {self.context}; try up to {2**20}, as rotations are tabled for each position"
-            )
-        if self.d_model % (2 * self.n_heads):
-            raise ConfigError(
-                f"d_model {self.d_model} does not split into {self.n_heads} heads of even width;"
-                f" try {2 * self.n_heads * max(1, self.d_model // (2 * self.n_heads))}"
-            )
-        if not isinstance(self.rope_base, int | float) or not self.rope_base > 1:
-            raise ConfigError(f"rope_base is {self.rope_base!r}; rotary positions need a number above 1")
-
-    @property
-    def head_width(self) -> int:
-        """E, the width of one head."""
-        return self.d_model // self.n_heads
 
 
 class Transformer(nn.Module):

@@ -6,10 +6,12 @@ from dataclasses import asdict, dataclass, field
 from typing import Any, Literal, get_args
 
 from pencil.errors import ConfigError
-from pencil.model.transformer import ModelConfig
+from pencil.model.config import ModelConfig
 from pencil.tasks import Format, get_task
 
 OptimizerName = Literal["muon", "adamw"]
+SIZES = ("sizes", "first_sizes")
+"""What a `DataConfig` holds by size."""
 
 
 @dataclass(frozen=True)
@@ -89,6 +91,12 @@ class Recipe:
         """Plain data, as `json.loads` would give it back."""
         plain: dict[str, Any] = json.loads(json.dumps(asdict(self)))
         return plain
+
+    @classmethod
+    def from_json(cls, plain: dict[str, Any]) -> "Recipe":
+        """The inverse of `to_json`, where a size is a word."""
+        sizes = {name: {int(size): weight for size, weight in plain["data"][name].items()} for name in SIZES}
+        return cls(DataConfig(**plain["data"] | sizes), ModelConfig(**plain["model"]), TrainConfig(**plain["train"]))
 
 
 def _check_sizes(task: str, name: str, sizes: Mapping[int, float]) -> None:

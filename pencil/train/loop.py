@@ -3,6 +3,7 @@
 A run's directory holds `run.json` (the recipe), `metrics.jsonl`, `state/` (to go on from) and `model/` (a checkpoint).
 """
 
+import json
 import signal
 import threading
 import time
@@ -20,6 +21,7 @@ from pencil.errors import CheckpointError, ConfigError, PencilError
 from pencil.model import checkpoint
 from pencil.model.transformer import Transformer
 from pencil.train.batch import Batch
+from pencil.train.claim import claim, require_same, write_recipe
 from pencil.train.config import Recipe
 from pencil.train.data import Data
 from pencil.train.hands import Hands
@@ -28,7 +30,7 @@ from pencil.train.loss import Loss, PackedLoss
 from pencil.train.memory import keep_freed_memory
 from pencil.train.meter import Meter, Report, StepResult, Stopwatch
 from pencil.train.optim import Optimizers, learning_rate
-from pencil.train.state import State, claim, read_state, write_state
+from pencil.train.state import State, read_state, write_state
 from pencil.train.world import World
 
 CALIBRATION = 20
@@ -206,30 +208,60 @@ class Trainer:
         self.world.wait()
 
     def restore(self, state: State) -> None:
-        """Go on from a state."""
+        """Go on from a state; the rate is then that of a run with as many steps as the recipe now asks for."""
         self.model.load_state_dict(state.weights)
         self.optimizers.restore(state.optimizers)
-        self.step, self.steps = state.step, state.steps
+        self.step = state.step
+        if self.recipe.train.minutes is not None:
+            self.steps = state.steps
+        if self.steps is not None and self.steps < self.step:
+            raise ConfigError(f"{self.out}: asked for {self.steps} steps, but the run has done {self.step} already")
         if self.world.leads:
             self.journal.rewind(self.step)
+        self.metrics = _metrics_in(self.out / "model")
+
+    @property
+    def finished(self) -> bool:
+        """Whether all steps are done and the model was evaluated after the last one."""
+        return self.done and self.metrics.get("step") == self.step
 
 
 def train(recipe: Recipe, out: Path, machine: Machine, hooks: Hooks, *, resume: bool = False) -> Trainer:
-    """Start a run, or go on with one; it is `done` unless it was interrupted."""
+    """Start a run, or go on with one, if need be to another number of steps; it is `done` unless it was interrupted."""
     keep_freed_memory()
     world = World.join(machine.device)
     try:
         if world.leads:
-            claim(out, recipe, resume=resume)
+            require_same(out, recipe) if resume else claim(out, recipe)
         world.wait()
         trainer = Trainer(recipe, out, machine, hooks, world)
-        state = read_state(out / "state", hooks.say) if resume else None
-        if state is not None:
-            trainer.restore(state)
-        trainer.run()
+        if resume:
+            _go_on(trainer)
+        if not trainer.finished:
+            trainer.run()
     finally:
         world.leave()
     return trainer
+
+
+def _go_on(trainer: Trainer) -> None:
+    """Put a run back to where it was saved."""
+    state = read_state(trainer.out / "state", trainer.hooks.say)
+    if state is not None:
+        trainer.restore(state)
+    if trainer.world.leads:
+        write_recipe(trainer.out, trainer.recipe)
+    if trainer.finished:
+        trainer.hooks.say(f"{trainer.out} has done all of its {trainer.steps} steps; lengthen it with more --steps")
+
+
+def _metrics_in(directory: Path) -> dict[str, Any]:
+    """What a model's last evaluation found, if there was one."""
+    try:
+        found: dict[str, Any] = json.loads((directory / "metrics.json").read_text(encoding="utf-8"))
+    except (OSError, ValueError):
+        return {}
+    return found
 
 
 @contextmanager

@@ -5,6 +5,7 @@ import time
 from collections import Counter, deque
 from collections.abc import Sequence
 from dataclasses import asdict, dataclass
+from statistics import median
 from typing import Any
 
 import numpy as np
@@ -15,6 +16,8 @@ from pencil.train.batch import Batch
 
 RECENT = 50
 """Steps that the live figures are averaged over."""
+ENOUGH = 5
+"""Steps to guess the time left from."""
 WORST = 8
 """Kinds of words that a report names."""
 
@@ -48,6 +51,8 @@ class Report:
     data_wait: float
     """Share of the time spent waiting for data."""
     seconds_left: float | None
+    """By the median step: the first ones take longer, and the very first waits for the workers to start; None if there
+    are too few."""
 
     def as_dict(self) -> dict[str, Any]:
         """Plain data, for JSON."""
@@ -85,8 +90,13 @@ class Meter:
             rate=rate,
             tokens_per_second=sum(result.packed for result in self._recent) / seconds,
             data_wait=sum(result.waited for result in self._recent) / seconds,
-            seconds_left=None if steps is None else (steps - step) * seconds / len(self._recent),
+            seconds_left=self._seconds_left(step, steps),
         )
+
+    def _seconds_left(self, step: int, steps: int | None) -> float | None:
+        if steps is None or (len(self._recent) < ENOUGH and step < steps):
+            return None
+        return (steps - step) * median(result.seconds for result in self._recent)
 
     def worst_kinds(self) -> dict[str, float]:
         """The kinds of words with most errors since the last call, each with its share of errors.

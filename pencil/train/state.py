@@ -1,4 +1,4 @@
-"""A run on disk: what was asked for, and one file for each saved step, written whole or not at all.
+"""The state of a run on disk: one file for each saved step, written whole or not at all.
 
 The previous file is kept, so that a broken one loses only the time since then.
 """
@@ -7,15 +7,13 @@ import json
 from collections.abc import Callable
 from dataclasses import dataclass
 from pathlib import Path
-from typing import Any
 
 from safetensors import SafetensorError, safe_open
 from safetensors.torch import save_file
 from torch import Tensor
 
 from pencil.errors import CheckpointError
-from pencil.files import sync, write_atomically
-from pencil.train.config import Recipe
+from pencil.files import sync
 
 KEPT = 2
 """How many of the latest files stay."""
@@ -31,34 +29,6 @@ class State:
     """Steps in all, or None while they are still being measured."""
     weights: dict[str, Tensor]
     optimizers: dict[str, Tensor]
-
-
-def claim(out: Path, recipe: Recipe, *, resume: bool) -> None:
-    """Make a run's directory, or see that it holds the very run to go on with."""
-    path, asked = out / "run.json", recipe.to_json()
-    try:
-        if resume:
-            _check_same(path, json.loads(path.read_text(encoding="utf-8")), asked)
-            return
-        if path.exists():
-            raise CheckpointError(f"{out}: found a run; go on with it by --resume, or choose another --out")
-        out.mkdir(parents=True, exist_ok=True)
-        write_atomically(path, json.dumps(asked, indent=2) + "\n")
-    except FileNotFoundError:
-        raise CheckpointError(f"{out}: found no run to go on with; start it without --resume") from None
-    except (OSError, ValueError) as error:
-        raise CheckpointError(f"{path}: found {error}, expected a run's directory") from None
-
-
-def _check_same(path: Path, found: dict[str, Any], asked: dict[str, Any]) -> None:
-    for part, settings in asked.items():
-        for name, value in settings.items():
-            started_with = found.get(part, {}).get(name)
-            if started_with != value:
-                raise CheckpointError(
-                    f"{path}: the run was started with {part} {name} = {started_with}, not {value};"
-                    " resume it with the options it was started with"
-                )
 
 
 def write_state(directory: Path, state: State) -> Path:

@@ -1,5 +1,6 @@
 import json
 import os
+import re
 import signal
 import subprocess
 import sys
@@ -54,7 +55,8 @@ def test_a_directory_is_not_used_twice(pencil: RunPencil, small: str, tmp_path: 
         (["qbf3", "--format", "prose"], "prose"),
         (["qbf3", "--steps", "0"], "steps is 0"),
         (["qbf3", "--steps", "1", "--minutes", "1"], "give one of them"),
-        (["qbf3", "--device", "abacus"], "found no device 'abacus'"),
+        (["qbf3", "--device", "abacus"], "'abacus' is not one of"),
+        (["qbf3", "--device", "mps"], "found no device 'mps' here; try cpu"),
         (["qbf3", "--resume"], "found no run to go on with"),
     ],
 )
@@ -62,6 +64,32 @@ def test_bad_input_is_one_line(pencil: RunPencil, tmp_path: Path, arguments: lis
     result = pencil("train", *arguments, "--out", tmp_path / "run")
     assert result.status == 2
     assert message in result.err
+
+
+@pytest.mark.parametrize("arguments", [["qbf33"], ["qbf3", "--steps", "0"], ["qbf3", "--resume", "--out", "nowhere"]])
+def test_bad_input_is_told_before_torch_is_loaded(arguments: list[str]) -> None:
+    code = "import sys; sys.modules['torch'] = None; from pencil.cli.main import main; main()"
+    found = subprocess.run(
+        [sys.executable, "-c", code, "train", *arguments], capture_output=True, text=True, check=False
+    )
+    assert found.returncode == 2
+    assert re.fullmatch(r"pencil: .*\n", found.stderr)
+
+
+def test_a_run_goes_on_with_what_it_was_started_with(pencil: RunPencil, small: str, tmp_path: Path) -> None:
+    pencil("train", small, "--out", tmp_path, "--workers", 0, "--steps", 4, "--seed", 3, "--format", "cot")
+    started = json.loads((tmp_path / "run.json").read_text())
+    finished = pencil("train", "--resume", "--out", tmp_path, "--workers", 0)
+    assert finished.status == 0
+    assert "has done all of its 4 steps" in finished.err
+    assert "accuracy" not in finished.err
+    other = pencil("train", "--resume", "--out", tmp_path, "--seed", 4)
+    assert other.status == 2
+    assert "the run was started with data seed = 3, not 4" in other.err
+    longer = pencil("train", small, "--resume", "--out", tmp_path, "--workers", 0, "--steps", 6)
+    assert "step 6 of 6" in longer.err
+    started["train"]["steps"] = 6
+    assert json.loads((tmp_path / "run.json").read_text()) == started
 
 
 @pytest.mark.slow
@@ -82,10 +110,10 @@ def test_a_signal_to_all_processes_saves_and_says_how_to_go_on(tmp_path: Path, n
 
 def test_the_live_line_tells_all() -> None:
     report = Report(1200, 4000, 0.01234, 0.9951, 0.001, 6500.0, 0.02, 3725.0)
-    assert describe("qbf3", report) == (
-        "qbf3: step 1,200 of 4,000, loss 0.0123, next token 99.51%, 6,500 tokens/s, data wait 2%, 1:02:05 left"
+    assert describe(report) == (
+        "step 1,200 of 4,000, loss 0.0123, next token 99.51%, 6,500 tokens/s, data wait 2%, 1:02:05 left"
     )
     unknown = Report(3, None, 1.0, 0.5, 0.001, 10.0, 0.0, None)
-    assert describe("x", unknown).endswith(
+    assert describe(unknown) == (
         "step 3 of ?, loss 1.0000, next token 50.00%, 10 tokens/s, data wait 0%, measuring the speed"
     )

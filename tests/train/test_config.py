@@ -55,4 +55,4 @@ def test_a_recipe_is_plain_data() -> None:
     plain = small_recipe().to_json()
     assert plain["data"]["sizes"] == {"2": 1.0}
     assert plain["model"]["n_layers"] == 1
-    assert isinstance(small_recipe(), Recipe)
+    assert Recipe.from_json(plain) == small_recipe()

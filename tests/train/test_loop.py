@@ -12,12 +12,14 @@ import pytest
 import torch
 from torch import Tensor, nn
 
-from pencil.errors import CheckpointError, PencilError
+from pencil.errors import CheckpointError, ConfigError, PencilError
 from pencil.model import checkpoint
+from pencil.train.claim import read_recipe
 from pencil.train.config import Recipe
 from pencil.train.loop import CALIBRATION, Hooks, Machine, Trainer, interrupts, train
 from pencil.train.loss import Loss
 from pencil.train.meter import Report
+from pencil.train.optim import learning_rate
 from pencil.train.state import saved_states
 from tests.train.examples import small_recipe
 
@@ -75,6 +77,55 @@ def test_stopping_and_resuming_gives_the_same_weights(tmp_path: Path, number: in
     resumed = run(recipe, tmp_path / "parts", resume=True)
     assert resumed.done
     assert_same_weights(whole, resumed)
+
+
+def test_a_finished_run_says_so_and_is_not_evaluated_again(tmp_path: Path) -> None:
+    evaluated: list[int] = []
+    said: list[str] = []
+
+    def evaluate(model: object) -> dict[str, Any]:
+        evaluated.append(1)
+        return {}
+
+    hooks = Hooks(evaluate=evaluate, say=said.append)
+    done = run(small_recipe(steps=3), tmp_path, hooks=hooks)
+    again = run(small_recipe(steps=3), tmp_path, resume=True, hooks=hooks)
+    assert again.done
+    assert len(evaluated) == 1
+    assert "has done all of its 3 steps; lengthen it with more --steps" in said[0]
+    assert_same_weights(done, again)
+
+
+def test_a_run_stopped_before_its_last_evaluation_makes_up_for_it(tmp_path: Path) -> None:
+    def fail(model: object) -> dict[str, Any]:
+        raise MemoryError
+
+    with pytest.raises(MemoryError):
+        run(small_recipe(steps=3), tmp_path, hooks=Hooks(evaluate=fail))
+    run(small_recipe(steps=3), tmp_path, resume=True, hooks=Hooks(evaluate=lambda model: {"accuracy": 0.5}))
+    assert checkpoint.read(tmp_path / "model").metrics == {"step": 3, "accuracy": 0.5}
+
+
+def test_a_longer_run_goes_on_at_the_rates_of_its_new_length(tmp_path: Path) -> None:
+    rates: dict[int, float] = {}
+
+    def note(report: Report) -> None:
+        rates[report.step] = report.rate
+
+    run(small_recipe(steps=4), tmp_path, hooks=Hooks(report=note))
+    longer = small_recipe(steps=8)
+    trainer = run(longer, tmp_path, resume=True, hooks=Hooks(report=note))
+    assert (trainer.step, trainer.steps) == (8, 8)
+    assert rates[5] == learning_rate(longer.train, 5, 8) > rates[4]
+    assert read_recipe(tmp_path) == longer
+    assert [line["step"] for line in lines(tmp_path) if "loss" in line] == [4, 8]
+
+
+def test_a_run_is_not_made_shorter_than_it_is(tmp_path: Path) -> None:
+    run(small_recipe(steps=4), tmp_path)
+    with pytest.raises(ConfigError, match="asked for 2 steps, but the run has done 4 already"):
+        run(small_recipe(steps=2), tmp_path, resume=True)
+    assert read_recipe(tmp_path) == small_recipe(steps=4)
 
 
 def test_threads_that_share_a_batch_learn_what_one_does(tmp_path: Path) -> None:

@@ -1,3 +1,5 @@
+from dataclasses import replace
+
 import numpy as np
 import pytest
 
@@ -24,6 +26,15 @@ def test_a_report_averages_over_recent_steps() -> None:
     assert report.tokens_per_second == pytest.approx(10)
     assert report.data_wait == pytest.approx(0.2)
     assert report.seconds_left == pytest.approx(20)
+
+
+def test_slow_first_steps_do_not_count_for_the_time_left() -> None:
+    meter = Meter(VOCAB)
+    for number, seconds in enumerate((9.0, 2.0, 0.5, 0.5, 0.5)):
+        if number:
+            assert meter.report(step=number, steps=105, rate=0.1).seconds_left is None
+        meter.add(replace(result(), seconds=seconds), [BATCH], [np.zeros(4, bool)])
+    assert meter.report(step=5, steps=105, rate=0.1).seconds_left == pytest.approx(50)
 
 
 def test_time_left_is_unknown_while_the_steps_are() -> None:

@@ -5,8 +5,7 @@ import torch
 
 from pencil.errors import CheckpointError
 from pencil.train import state as state_module
-from pencil.train.state import State, claim, read_state, saved_states, write_state
-from tests.train.examples import small_recipe
+from pencil.train.state import State, read_state, saved_states, write_state
 
 
 def state_of(step: int) -> State:
@@ -60,27 +59,3 @@ def test_a_full_disk_leaves_the_last_good_state(tmp_path: Path, monkeypatch: pyt
     with pytest.raises(CheckpointError, match=r"step 10 was not saved: .*No space left on device"):
         write_state(tmp_path, state_of(10))
     assert [path.name for path in tmp_path.iterdir()] == ["000000005.safetensors"]
-
-
-def test_a_run_is_claimed_once(tmp_path: Path) -> None:
-    claim(tmp_path, small_recipe(), resume=False)
-    with pytest.raises(CheckpointError, match="go on with it by --resume"):
-        claim(tmp_path, small_recipe(), resume=False)
-    claim(tmp_path, small_recipe(), resume=True)
-
-
-def test_a_run_resumes_only_as_it_was_started(tmp_path: Path) -> None:
-    claim(tmp_path, small_recipe(steps=6), resume=False)
-    with pytest.raises(CheckpointError, match="started with train steps = 6, not 9"):
-        claim(tmp_path, small_recipe(steps=9), resume=True)
-
-
-def test_there_must_be_a_run_to_resume(tmp_path: Path) -> None:
-    with pytest.raises(CheckpointError, match="found no run to go on with"):
-        claim(tmp_path, small_recipe(), resume=True)
-
-
-def test_a_broken_description_of_a_run_is_an_error(tmp_path: Path) -> None:
-    (tmp_path / "run.json").write_text("{")
-    with pytest.raises(CheckpointError, match=r"run\.json: found Expecting"):
-        claim(tmp_path, small_recipe(), resume=True)
