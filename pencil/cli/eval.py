@@ -11,8 +11,6 @@ from pencil.cli.progress import progress_bar
 from pencil.tasks import Format, get_task
 
 if TYPE_CHECKING:
-    from rich.table import Table
-
     from pencil.evaluate import Outcome, Report
     from pencil.model.checkpoint import Checkpoint
 
@@ -29,15 +27,15 @@ def eval_(
 ) -> None:
     """Accuracy, trace rate, peak, tokens and time on held-out instances, which training never sees.
 
-    Up to ten instances that went wrong are saved for reading: to failures.jsonl in a run's directory, or to the file
-    that --failures names.
+    Instances that went wrong are saved for reading, up to ten of them: in a run's directory as
+    failures.txt, or in the file that --failures names.
 
     \b
     Examples:
       pencil eval runs/qbf3
       pencil eval runs/qbf --size 10 --count 20 --json
     """
-    from pencil.evaluate.run import write_failures
+    from pencil.evaluate.failures import write_failures
     from pencil.model.checkpoint import read
 
     is_run = (directory / "model").is_dir()
@@ -48,14 +46,12 @@ def eval_(
         report, new = _evaluate(checkpoint, each, count, format, seed, rows)
         reports.append(report)
         outcomes += new
-    place = failures or (directory / "failures.jsonl" if is_run else None)
+    place = failures or (directory / "failures.txt" if is_run else None)
     wrong = write_failures(place, outcomes) if place else 0
     if json_:
         print(json.dumps({"reports": [report.as_dict() for report in reports]}))
         return
-    from rich.console import Console
-
-    Console().print(_table(reports))
+    _print_table(reports)
     if wrong:
         print(f"what went wrong is in {place}")
 
@@ -71,13 +67,16 @@ def _evaluate(
         return evaluate(checkpoint.model, checkpoint.vocab, task, chosen, count, seed, rows, done)
 
 
-def _table(reports: "list[Report]") -> "Table":
+def _print_table(reports: "list[Report]") -> None:
+    """One row for each size; the words of the last column may take several lines."""
+    from rich.console import Console
     from rich.table import Table
 
     first = reports[0]
-    table = Table(title=f"{first.task}, format {first.format}, {first.count} held-out instances of each size")
-    for column in ("size", "accuracy", "trace rate", "peak", "tokens", "reductions", "seconds", "failures"):
-        table.add_column(column, justify="left" if column == "failures" else "right")
+    table = Table(box=None, pad_edge=False)
+    for column in ("size", "accuracy", "trace rate", "peak", "tokens", "reductions", "seconds"):
+        table.add_column(column, justify="right", no_wrap=True)
+    table.add_column("failures")
     for report in reports:
         table.add_row(
             str(report.size),
@@ -89,4 +88,5 @@ def _table(reports: "list[Report]") -> "Table":
             f"{report.seconds:.2f}",
             ", ".join(f"{count} {kind}" for kind, count in report.failures.items()) or "none",
         )
-    return table
+    print(f"{first.task}, format {first.format}, {first.count} held-out instances of each size")
+    Console().print(table)

@@ -43,12 +43,12 @@ def train(
 ) -> None:
     """Train a model; stop it at any time and go on with --resume, as if it had never stopped.
 
-    A resumed run takes its recipe, format, length and seed from its directory. With --steps it goes on to so many
-    steps in all, from then on at the learning rates of a run of that length.
+    A resumed run takes its recipe, format, length and seed from its directory. With --steps it
+    goes on to so many steps in all, from then on at the learning rates of a run of that length.
 
     Many machines: run the same command under torchrun, such as
-    `torchrun --nproc-per-node 2 -m pencil train qbf3`. On one machine's CPU a plain `pencil train` is faster: each
-    thread computes the gradient of its share of the batch.
+    `torchrun --nproc-per-node 2 -m pencil train qbf3`. On one CPU a plain `pencil train` is
+    faster: each thread computes the gradient of its share of the batch.
 
     \b
     Examples:

@@ -1,10 +1,8 @@
 """Running a model on held-out instances."""
 
-import json
 import time
 from collections import Counter
-from collections.abc import Callable, Iterable, Sequence
-from pathlib import Path
+from collections.abc import Callable, Sequence
 from random import Random
 from typing import Any
 
@@ -15,7 +13,7 @@ from pencil.generate.events import Event, Stopped, Token
 from pencil.generate.limits import Limits
 from pencil.model.protocol import Model
 from pencil.tasks import Format, Task
-from pencil.tokens import Vocab, join
+from pencil.tokens import Vocab
 from pencil.trace import Trace
 from pencil.train.split import draw
 
@@ -118,29 +116,3 @@ def _require_words(vocab: Vocab, task: Task[Any]) -> None:
         raise PencilError(
             f"the model has no word {missing!r}, which {task.name} of size {task.size} needs; try smaller"
         )
-
-
-def write_failures(path: Path, outcomes: Iterable[Outcome], most: int = 10) -> int:
-    """Save instances that were not right, for reading; how many there are in all."""
-    failures = [outcome for outcome in outcomes if outcome.verdict != "right"]
-    lines = [json.dumps(_readable(outcome), ensure_ascii=False) + "\n" for outcome in failures[:most]]
-    path.write_text("".join(lines), encoding="utf-8")
-    return len(failures)
-
-
-def _readable(outcome: Outcome) -> dict[str, Any]:
-    """A failure as text, with the place where it left the reasoner's trace."""
-    pairs = zip(outcome.generated, outcome.truth, strict=False)
-    same = next((place for place, (ours, right) in enumerate(pairs) if ours != right), None)
-    departs = min(len(outcome.generated), len(outcome.truth)) if same is None else same
-    return {
-        "verdict": outcome.verdict,
-        "expected": outcome.expected,
-        "answer": outcome.answer,
-        "stop": outcome.stop,
-        "departs": departs,
-        "prompt": join(outcome.prompt),
-        "same": join(outcome.generated[:departs]),
-        "generated": join(outcome.generated[departs:]),
-        "truth": join(outcome.truth[departs:]),
-    }

@@ -18,12 +18,12 @@ def run_directory(tmp_path_factory: pytest.TempPathFactory) -> Path:
 def test_a_table_of_all_figures(pencil: RunPencil, run_directory: Path) -> None:
     result = pencil("eval", run_directory, "--count", 4)
     assert result.status == 0
-    assert all(word in result.out for word in ("accuracy", "trace", "peak", "seconds"))
+    assert all(word in result.out for word in ("accuracy", "trace rate", "peak", "reductions", "seconds"))
     assert "0.0%" in result.out
-    assert "failures.jsonl" in result.out
-    failures = (run_directory / "failures.jsonl").read_text().splitlines()
-    assert len(failures) == 4
-    assert json.loads(failures[0])["verdict"] in {"wrong answer", "malformed", "over a limit", "loop"}
+    assert max(map(len, result.out.splitlines()[:-1])) <= 80
+    assert "..." not in result.out
+    assert f"what went wrong is in {run_directory / 'failures.txt'}" in result.out
+    assert (run_directory / "failures.txt").read_text().startswith("4 of 4 instances went wrong.")
 
 
 @pytest.mark.parametrize("format", ["pencil", "cot", "direct"])
@@ -34,10 +34,10 @@ def test_json_of_any_format(pencil: RunPencil, run_directory: Path, format: str)
 
 
 def test_a_checkpoint_alone_is_enough(pencil: RunPencil, run_directory: Path, tmp_path: Path) -> None:
-    failures = tmp_path / "wrong.jsonl"
+    failures = tmp_path / "wrong.txt"
     result = pencil("eval", run_directory / "model", "--count", 2, "--failures", failures)
     assert result.status == 0
-    assert len(failures.read_text().splitlines()) == 2
+    assert failures.read_text().startswith("2 of 2 instances went wrong.")
     assert sorted(path.name for path in (run_directory / "model").iterdir()) == [
         "config.json",
         "metrics.json",

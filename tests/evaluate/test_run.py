@@ -1,7 +1,5 @@
-import json
 from collections import Counter
 from collections.abc import Iterator, Mapping, Sequence
-from pathlib import Path
 from typing import Any
 
 import pytest
@@ -9,7 +7,7 @@ import torch
 from torch import Tensor
 
 from pencil.errors import PencilError
-from pencil.evaluate.run import evaluate, held_out_instances, write_failures
+from pencil.evaluate.run import evaluate, held_out_instances
 from pencil.tasks import Format, Task, get_task
 from pencil.train.split import is_held_out
 
@@ -99,7 +97,7 @@ def test_a_model_that_says_what_the_reasoner_says_is_perfect(format: Format) -> 
         assert report.reductions == 0
 
 
-def test_failures_are_told_apart_and_saved(tmp_path: Path) -> None:
+def test_failures_are_told_apart() -> None:
     instances = held_out_instances(TASK, 4, seed=0)
     other = {"True": "False", "False": "True"}[TASK.solve(instances[0])]
     change = {
@@ -107,15 +105,9 @@ def test_failures_are_told_apart_and_saved(tmp_path: Path) -> None:
         1: ["[CALL]", "Answer:", "<|endoftext|>"],
         2: ["Try"] * 5000,
     }
-    report, outcomes = evaluate(parrot("pencil", 4, change), VOCAB, TASK, "pencil", count=4)
+    report, _ = evaluate(parrot("pencil", 4, change), VOCAB, TASK, "pencil", count=4)
     assert report.failures == {"loop": 1, "malformed": 1, "wrong answer": 1}
     assert report.accuracy == 0.25
-    assert write_failures(tmp_path / "failures.jsonl", outcomes, most=2) == 3
-    saved = [json.loads(line) for line in (tmp_path / "failures.jsonl").read_text().splitlines()]
-    assert [failure["verdict"] for failure in saved] == ["wrong answer", "malformed"]
-    assert saved[1]["departs"] == 1
-    assert (saved[1]["same"], saved[1]["generated"]) == ("[CALL]", "Answer: <|endoftext|>")
-    assert saved[1]["truth"].startswith("Question:")
 
 
 def test_a_model_that_never_ends_is_over_a_limit() -> None:
