@@ -9,7 +9,8 @@ while the model does all of its work. Every baseline runs in the same process on
 import time
 from collections.abc import Callable, Iterator, Sequence
 from functools import partial
-from itertools import count, islice
+from itertools import count, islice, takewhile
+from operator import eq
 from random import Random
 from statistics import mean
 from typing import Any
@@ -20,7 +21,7 @@ from torch import Tensor
 from benchmarks.common import Row, run
 from pencil import Context, get_task
 from pencil.generate.engine import Engine
-from pencil.generate.events import Token
+from pencil.generate.events import Event, Stopped, Token
 from pencil.generate.limits import Limits
 from pencil.generate.reference import reference
 from pencil.generate.sample import GREEDY, Sampler, pick
@@ -33,6 +34,10 @@ from pencil.model.transformer import Transformer
 
 TASK = get_task("qbf", 10)
 MARKS = TASK.vocab.marks
+
+Tokens = Sequence[Sequence[int]]
+Start = tuple[list[int], list[int]]
+"""A live sequence, and the words that follow it."""
 
 
 def measure(quick: bool) -> Iterator[Row]:
@@ -59,12 +64,14 @@ def against_reference(model: Transformer, quick: bool) -> Iterator[Row]:
 def with_reductions(model: Transformer, quick: bool) -> Iterator[Row]:
     """Real traces from the middle on: 32 rows against the reference loop, one row against transformers."""
     starts = list(islice(moments(500), 32))
-    steps = 40 if quick else 300
-    tokens, seconds = think(model, starts, steps)
-    halfway = [list(after(*start, steps // 2)) for start in starts[: 4 if quick else 16]]
-    slow = mean(best(partial(read_again, model, live), 2) for live in halfway)
-    name = f"32 rows with reductions, context {mean(map(len, halfway)):.0f}: tokens/s, reference loop"
-    yield Row.of_rates(name, tokens / seconds, 1 / slow)
+    words = 100 if quick else 300
+    samples = 4 if quick else 16  # each from another row and another time
+    live = [list(after(*starts[i], words * (2 * i + 1) // (2 * samples))) for i in range(samples)]
+    slow = mean(best(partial(read_again, model, context), 2) for context in live)
+    for guessing in (False, True):
+        tokens, seconds = think(model, starts, words, guessing)
+        name = f"32 rows with reductions, {'guesses' if guessing else 'no guesses'}, context {mean(map(len, live)):.0f}"
+        yield Row.of_rates(f"{name}: tokens/s, reference loop", tokens / seconds, 1 / slow)
     for context in (200, 500):
         prompt, script = next(moments(context))
         script = script[: 100 if quick else 400]
@@ -173,25 +180,28 @@ def after(prompt: list[int], script: list[int], steps: int) -> Context[int]:
     return live
 
 
-def think(model: Transformer, starts: Sequence[tuple[list[int], list[int]]], steps: int) -> tuple[int, float]:
-    """Tokens said and seconds taken, after the prompts have been read."""
-    replaying = Replaying(model, starts)
-    engine = Engine(replaying, MARKS, end=TASK.vocab.end, rows=len(starts), limits=Limits(tokens=steps))
+def think(model: Transformer, starts: Sequence[Start], words: int, guessing: bool = True) -> tuple[int, float]:
+    """Tokens said and seconds taken, from where the prompts are read to where the first row has said its words."""
+    replaying = Replaying(model, starts, guessing)
+    engine = Engine(replaying, MARKS, end=TASK.vocab.end, rows=len(starts), limits=Limits(tokens=words))
     for prompt, _ in starts:
         engine.submit(prompt)
     while not any(isinstance(event, Token) for _, event in engine.step()):
         pass
     start, said = time.perf_counter(), 0
-    while not engine.idle:
-        said += sum(isinstance(event, Token) for _, event in engine.step())
+    events: list[Event] = []
+    while not any(isinstance(event, Stopped) for event in events):
+        events = [event for _, event in engine.step()]
+        said += sum(isinstance(event, Token) for event in events)
     return said, time.perf_counter() - start
 
 
 class Replaying:
     """The model with all of its work, but its words from a script."""
 
-    def __init__(self, model: Transformer, starts: Sequence[tuple[list[int], list[int]]]) -> None:
+    def __init__(self, model: Transformer, starts: Sequence[Start], guessing: bool) -> None:
         self.model, self.starts, self.context = model, starts, model.context
+        self.kind = GuessingReplayingDecoder if guessing else ReplayingDecoder
 
     def __call__(self, tokens: Tensor) -> Tensor:
         """The model itself."""
@@ -200,25 +210,33 @@ class Replaying:
 
     def decoder(self) -> Decoder:
         """A decoder whose row n says script n."""
-        return ReplayingDecoder(self.model.decoder(), self.starts)
+        return self.kind(self.model.decoder(), self.starts)
 
 
 class ReplayingDecoder:
     """Feeds the real decoder, then puts the script's next word on top."""
 
-    def __init__(self, inner: CachedDecoder, starts: Sequence[tuple[list[int], list[int]]]) -> None:
+    def __init__(self, inner: CachedDecoder, starts: Sequence[Start]) -> None:
         self.inner = inner
         self.unread = [len(prompt) for prompt, _ in starts]
-        self.scripts = [iter(script) for _, script in starts]
+        self.scripts = [script for _, script in starts]
+        self.said = [0] * len(starts)
+
+    def feed(self, rows: Sequence[int], tokens: Sequence[Sequence[int]]) -> Tensor:
+        """As the decoder does."""
+        return self.dictate(self.inner.feed(rows, tokens), rows, tokens, [()] * len(rows))
 
     @torch.inference_mode()
-    def feed(self, rows: Sequence[int], tokens: Sequence[Sequence[int]]) -> Tensor:
-        """As the decoder does; a row still reading its prompt says nothing yet."""
-        logits = self.inner.feed(rows, tokens)
-        for place, (row, fed) in enumerate(zip(rows, tokens, strict=True)):
+    def dictate(self, logits: Tensor, rows: Sequence[int], tokens: Tokens, guesses: Tokens) -> Tensor:
+        """What the script says after the tokens and each guess; a row that still reads its prompt says nothing yet."""
+        place = 0
+        for row, fed, guess in zip(rows, tokens, guesses, strict=True):
             self.unread[row] -= len(fed)
             if self.unread[row] <= 0:
-                logits[place, next(self.scripts[row])] = torch.inf
+                words = self.scripts[row][self.said[row] :][: 1 + len(guess)]
+                logits[range(place, place + len(words)), words] = torch.inf
+                self.said[row] += 1 + sum(takewhile(bool, map(eq, words, guess)))
+            place += 1 + len(guess)
         return logits
 
     def rewind(self, row: int, length: int) -> None:
@@ -228,6 +246,14 @@ class ReplayingDecoder:
     def drop(self, row: int) -> None:
         """As the decoder does."""
         self.inner.drop(row)
+
+
+class GuessingReplayingDecoder(ReplayingDecoder):
+    """The same for an engine that guesses."""
+
+    def feed_guesses(self, rows: Sequence[int], tokens: Tokens, guesses: Tokens) -> Tensor:
+        """As the decoder does."""
+        return self.dictate(self.inner.feed_guesses(rows, tokens, guesses), rows, tokens, guesses)
 
 
 def transformers_loop(model: Transformer, prompt: list[int], script: list[int]) -> float:

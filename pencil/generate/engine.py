@@ -8,13 +8,17 @@ may add in another order; so greedy rows say exactly what the reference says, un
 from collections import deque
 from collections.abc import Callable, Iterator, Sequence
 from copy import copy
+from itertools import accumulate
+
+from torch import Tensor
 
 from pencil.errors import ConfigError
 from pencil.generate.events import Event, Reduced, Stopped
+from pencil.generate.guess import Guesser
 from pencil.generate.limits import DEFAULT_LIMITS, Limits
 from pencil.generate.row import Row
 from pencil.generate.sample import GREEDY, Sampling, pick
-from pencil.model.protocol import Model
+from pencil.model.protocol import GuessingDecoder, Model
 from pencil.tokens import Marks
 
 PREFILL = 256
@@ -50,6 +54,8 @@ class Engine:
 
     def _clear(self) -> None:
         self._decoder = self.model.decoder()
+        self._ahead = self._decoder if isinstance(self._decoder, GuessingDecoder) else None
+        self._guesser = Guesser(never=[self.end, *([self.marks.ret] if self.marks else [])])
         self._waiting: deque[_CachedRow] = deque()
         self._live: dict[int, _CachedRow] = {}
         self._next = 0
@@ -118,17 +124,32 @@ class Engine:
         return not (self._live or self._waiting)
 
     def step(self) -> list[tuple[int, Event]]:
-        """Every live row reads what it has not read yet and says one token; rows that wait join where there is room."""
+        """Every live row reads what it has not read yet and says a token or more; rows that wait join."""
         events = self._join()
         rows = list(self._live.values())
         if not rows:
             return events
-        logits = self._decoder.feed([row.number for row in rows], [self._unread(row) for row in rows])  # (rows, V)
-        ready = [place for place, row in enumerate(rows) if row.caught_up]
-        if len(ready) < len(rows):
-            logits, rows = logits[ready], [rows[place] for place in ready]
-        for row, token in zip(rows, pick(logits, [row.sampler for row in rows]), strict=True):
-            events.extend((row.number, event) for event in self._take(row, token))
+        numbers, tokens = [row.number for row in rows], [self._unread(row) for row in rows]
+        guesses = [self._guess(row) for row in rows]
+        if self._ahead is not None and any(guesses):
+            logits = self._ahead.feed_guesses(numbers, tokens, guesses)  # (rows + guessed tokens, V)
+        else:
+            logits = self._decoder.feed(numbers, tokens)  # (rows, V)
+        return events + self._hear(rows, guesses, logits)
+
+    def _hear(self, rows: list["_CachedRow"], guesses: list[list[int]], logits: Tensor) -> list[tuple[int, Event]]:
+        """Every row that has read all says a token, and another one as long as it says what was guessed."""
+        places = accumulate((1 + len(guess) for guess in guesses), initial=0)
+        talking = [said for said in zip(rows, places, map(iter, guesses), strict=False) if said[0].caught_up]
+        events: list[tuple[int, Event]] = []
+        while talking:
+            tokens = pick(logits[[place for _, place, _ in talking]], [row.sampler for row, _, _ in talking])
+            going_on = []
+            for (row, place, guess), token in zip(talking, tokens, strict=True):
+                events.extend((row.number, event) for event in self._take(row, token))
+                if token == next(guess, None) and row.stopped is None:
+                    going_on.append((row, place + 1, guess))
+            talking = going_on
         return events
 
     def _take(self, row: "_CachedRow", token: int) -> list[Event]:
@@ -138,6 +159,8 @@ class Engine:
             self._leave(row)
         elif len(events) > 1 and isinstance(events[1], Reduced):
             self._rewind(row, max(0, events[1].reduction.kept - row.origin))
+        elif self._ahead is not None:
+            self._guesser.learn(row.context)
         return events
 
     def _unread(self, row: "_CachedRow") -> list[int]:
@@ -155,6 +178,14 @@ class Engine:
         row.read += len(tokens)
         return tokens
 
+    def _guess(self, row: "_CachedRow") -> list[int]:
+        """What a row may say next, to be read along with its last token; a row without company is quicker without."""
+        if self._ahead is None or len(self._live) == 1 or not row.caught_up:
+            return []
+        guess = self._guesser.guess(row.context, row.window - len(row.context))
+        row.read += len(guess)
+        return guess
+
     def _rewind(self, row: "_CachedRow", length: int) -> None:
         if length < row.read:
             self._decoder.rewind(row.number, length)
@@ -167,6 +198,8 @@ class Engine:
             events.extend((row.number, event) for event in row.open())
             if row.stopped is None:
                 self._live[row.number] = row
+                if self._ahead is not None:
+                    self._guesser.learn_all(row.context)
         return events
 
     def _leave(self, row: "_CachedRow") -> None:
@@ -187,9 +220,9 @@ class _CachedRow(Row):
     origin = 0
     """Which token of the sequence stands at position 0: beyond the window, not the first."""
     read = 0
-    """How many tokens from there on the decoder has read."""
+    """How many tokens from there on the decoder has read, guesses included."""
 
     @property
     def caught_up(self) -> bool:
         """Whether the last token has been read."""
-        return self.origin + self.read == len(self.context)
+        return self.origin + self.read >= len(self.context)

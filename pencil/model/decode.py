@@ -1,37 +1,56 @@
 """Feeding tokens to a transformer with a cache: prompts, answers and single tokens of many rows in one call."""
 
-from collections.abc import Sequence
-from typing import cast
+from collections.abc import Iterable, Sequence
+from typing import NamedTuple, cast
 
-import numpy as np
 import torch
 from torch import Tensor
 from torch.nn import functional as F
 
 from pencil.model.cache import KVCache
 from pencil.model.quick import QuickBlock
+from pencil.model.single import SingleToken, array
 from pencil.model.transformer import Block, Transformer
 
-FEW_THREADS = 2
-"""Up to this many, rows attend faster one by one on one thread than together on all of them,"""
-LARGE = 2**17
-"""if they hold at least this many keys."""
+ALONE = 3
+"""Up to this many tokens, a row without company reads them faster one by one."""
+WIDE = 8
+"""Up to this many tokens of each row attend in one call for all rows."""
 
 
 class CachedDecoder:
-    """A transformer and the cache of what it has read; the `Decoder` protocol."""
+    """A transformer and the cache of what it has read; the `GuessingDecoder` protocol."""
 
     def __init__(self, model: Transformer) -> None:
         self.model = model
         self.cache = KVCache(model.config, model.embedding.weight.device)
         self.blocks = [QuickBlock(cast(Block, block)) for block in model.blocks]
+        self.single = SingleToken(model) if SingleToken.fits(model) else None
+
+    def feed(self, rows: Sequence[int], tokens: Sequence[Sequence[int]]) -> Tensor:
+        """Append tokens to rows; the logits after each row's last token, (rows, V)."""
+        if self.single is not None and len(rows) == 1 and len(tokens[0]) <= ALONE:
+            return self._feed_one_by_one(self.single, rows[0], tokens[0])
+        return self.feed_guesses(rows, tokens, [()] * len(rows))
 
     @torch.inference_mode()
-    def feed(self, rows: Sequence[int], tokens: Sequence[Sequence[int]]) -> Tensor:
-        """Append tokens to rows, all rows in one pass; the logits after each row's last token, (rows, V)."""
-        feed = _Feed(self.cache, rows, tokens)
+    def feed_guesses(
+        self, rows: Sequence[int], tokens: Sequence[Sequence[int]], guesses: Sequence[Sequence[int]]
+    ) -> Tensor:
+        """Append tokens and then a guess to each row, all in one pass; the logits after the tokens and each guess."""
+        feed = _Feed(self.cache, rows, [[*own, *guess] for own, guess in zip(tokens, guesses, strict=True)])
         hidden = self.model.hidden(feed.tokens, feed.positions, feed.attend, self.blocks)  # (N, D)
-        return self.model.logits(hidden if feed.lasts == list(range(len(hidden))) else hidden[feed.lasts])
+        return self.model.logits(hidden[feed.last(1 + len(guess) for guess in guesses)])
+
+    @torch.inference_mode()
+    def _feed_one_by_one(self, single: SingleToken, row: int, tokens: Sequence[int]) -> Tensor:
+        cache, slot = self.cache, self.cache.slot(row)
+        for token in tokens:
+            cache.lengths[slot] += 1
+            cache.reserve(cache.lengths[slot])
+            held = [(array(keys)[slot], array(values)[slot]) for keys, values in cache.layers]  # (H, tokens, E) each
+            logits = single(token, cache.lengths[slot] - 1, held)
+        return torch.from_numpy(logits).unsqueeze(0)
 
     def rewind(self, row: int, length: int) -> None:
         """Forget all but the first `length` tokens of a row."""
@@ -43,108 +62,102 @@ class CachedDecoder:
         self.cache.drop(row)
 
 
+class _Span(NamedTuple):
+    """One row's tokens in a call: from `start` to `end` of all, after those that its slot held before."""
+
+    slot: int
+    held: int
+    start: int
+    end: int
+
+
 class _Feed:
     """One call's tokens laid flat in the order of slots; planned once, used by all layers.
 
-    The last token of every row attends in one call of `lasts`. The other tokens of a row with several, which is a
-    prompt or an answer fed again, attend in a call of their own.
+    The last few tokens of every row attend in one call. The tokens before them in a row with more, which is a prompt or
+    a long answer, attend in a call of their own.
     """
 
     def __init__(self, cache: KVCache, rows: Sequence[int], tokens: Sequence[Sequence[int]]) -> None:
-        self.cache = cache
+        self.cache, self.spans = cache, dict.fromkeys(rows, _Span(0, 0, 0, 0))
         flat: list[int] = []
         slots: list[int] = []
         positions: list[int] = []
-        self.lasts = [0] * len(rows)  # where each row's last token is in the flat list
-        self.longer: list[_Several] = []
-        ends: list[tuple[int, int]] = []  # each row's slot, and how many tokens it now holds
-        for slot, index in sorted((cache.slot(row), index) for index, row in enumerate(rows)):
-            count, held = len(tokens[index]), cache.lengths[slot]
-            if count > 1:
-                self.longer.append(_Several(slot, slice(len(flat), len(flat) + count - 1), held, cache.device))
-            flat.extend(tokens[index])
-            slots.extend([slot] * count)
-            positions.extend(range(held, held + count))
-            cache.lengths[slot] = held + count
-            ends.append((slot, held + count))
-            self.lasts[index] = len(flat) - 1
+        for slot, row, added in sorted((cache.slot(row), row, added) for row, added in zip(rows, tokens, strict=True)):
+            held = cache.lengths[slot]
+            self.spans[row] = _Span(slot, held, len(flat), len(flat) + len(added))
+            flat.extend(added)
+            slots.extend([slot] * len(added))
+            positions.extend(range(held, held + len(added)))
+            cache.lengths[slot] += len(added)
         cache.reserve(max(cache.lengths))
         self.tokens, where, self.positions = torch.tensor([flat, slots, positions], device=cache.device)
         self.places = cache.places(where, self.positions)
-        self.in_order = sorted(self.lasts)
-        self.last = (_Vectors if _bound_by_reading(cache, ends) else _Padded)(cache, ends)
+        spans = sorted(self.spans.values())
+        width = _shared_width([span.end - span.start for span in spans])
+        longer = [span for span in spans if span.end - span.start > width]
+        self.parts: list[_Tails | _Start] = [_Tails(spans, width, cache.device)]
+        self.parts += [_Start(span, width, cache.device) for span in longer]
+
+    def last(self, counts: Iterable[int]) -> list[int]:
+        """Where the last tokens of each row are, this many of each, in the order in which the rows were given."""
+        spans = zip(self.spans.values(), counts, strict=True)
+        return [place for span, count in spans for place in range(span.end - count, span.end)]
 
     def attend(self, layer: int, q: Tensor, k: Tensor, v: Tensor) -> Tensor:
         """Store k and v, (N, H, E) each, then mix the values of all that each query may see."""
         keys, values = self.cache.store(layer, self.places, k, v)  # (slots, H, tokens, E) each
-        if not self.longer:
-            return self.last(q, keys, values)
         mixed = torch.empty_like(q)
-        mixed[self.in_order] = self.last(q[self.in_order], keys, values)
-        for several in self.longer:
-            mixed[several.tokens] = several(q[several.tokens], keys, values)
+        for part in self.parts:
+            mixed[part.places] = part(q[part.places], keys, values)
         return mixed
 
 
-def _bound_by_reading(cache: KVCache, ends: list[tuple[int, int]]) -> bool:
-    numbers = cache.config.d_model * sum(length for _, length in ends)
-    return numbers >= LARGE and torch.get_num_threads() <= FEW_THREADS and cache.layers[0][0].device.type == "cpu"
+def _shared_width(counts: list[int]) -> int:
+    """How many last tokens of each row attend together: as many as three rows of four have, unless that is a lot."""
+    width = sorted(counts)[len(counts) * 3 // 4]
+    return width if width <= WIDE else 1
 
 
-class _Several:
-    """All but the last of the tokens that one row is fed, each blind to those after it."""
+class _Tails:
+    """The last tokens of every row in one call over all slots; a row with fewer repeats its first."""
 
-    def __init__(self, slot: int, tokens: slice, held: int, device: torch.device | None) -> None:
-        count = tokens.stop - tokens.start
-        self.slot, self.tokens, self.length = slot, tokens, held + count
-        self.mask = torch.full((count, self.length), -torch.inf, device=device).triu_(held + 1)
+    def __init__(self, spans: list[_Span], width: int, device: torch.device | None) -> None:
+        self.slots, held, starts, ends = zip(*spans, strict=True)
+        held, starts, ends = torch.tensor([held, starts, ends], device=device).unsqueeze(-1)  # (rows, 1) each
+        self.places = (ends - width + torch.arange(width, device=device)).maximum(starts)  # (rows, width)
+        seen = self.places - starts + held + 1  # (rows, width), how many tokens each may see
+        self.length = int(seen.max())
+        self.mask = _mask(seen, self.length).unsqueeze(1)  # (rows, 1, width, length)
+
+    def __call__(self, q: Tensor, keys: Tensor, values: Tensor) -> Tensor:
+        """(rows, width, H, E) -> (rows, width, H, E)."""
+        dense = self.slots == tuple(range(len(q)))
+        chosen = slice(len(q)) if dense else list(self.slots)  # rows that are not fed cost a copy of those that are
+        keys, values = (tensor[chosen, :, : self.length] for tensor in (keys, values))
+        return _mix(q, keys, values, self.mask)
+
+
+class _Start:
+    """All but the last tokens of one row, each blind to those after it."""
+
+    def __init__(self, span: _Span, width: int, device: torch.device | None) -> None:
+        self.slot, self.places, count = span.slot, slice(span.start, span.end - width), span.end - width - span.start
+        self.length = span.held + count
+        self.mask = _mask(torch.arange(span.held + 1, self.length + 1, device=device), self.length)
 
     def __call__(self, q: Tensor, keys: Tensor, values: Tensor) -> Tensor:
         """(T, H, E) -> (T, H, E)."""
         keys, values = (tensor[self.slot, None, :, : self.length] for tensor in (keys, values))
-        q = q.transpose(0, 1).unsqueeze(0)  # (1, H, T, E)
-        return F.scaled_dot_product_attention(q, keys, values, attn_mask=self.mask).squeeze(0).transpose(0, 1)
+        return _mix(q.unsqueeze(0), keys, values, self.mask).squeeze(0)
 
 
-class _Padded:
-    """One token of each row, in one call over all slots."""
-
-    def __init__(self, cache: KVCache, ends: list[tuple[int, int]]) -> None:
-        self.slots, lengths = zip(*ends, strict=True)
-        self.length, self.mask = max(lengths), None
-        if min(lengths) == self.length:
-            return
-        empty = torch.arange(self.length, device=cache.device) >= torch.tensor(lengths, device=cache.device)[:, None]
-        self.mask = torch.zeros(empty.shape, device=cache.device).masked_fill_(empty, -torch.inf)[:, None, None]
-
-    def __call__(self, q: Tensor, keys: Tensor, values: Tensor) -> Tensor:
-        """(rows, H, E) -> (rows, H, E)."""
-        dense = self.slots == tuple(range(len(q)))
-        chosen = slice(len(q)) if dense else list(self.slots)  # rows that are not fed cost a copy of those that are
-        keys, values = (tensor[chosen, :, : self.length] for tensor in (keys, values))
-        return F.scaled_dot_product_attention(q.unsqueeze(2), keys, values, attn_mask=self.mask).squeeze(2)
+def _mask(seen: Tensor, length: int) -> Tensor:
+    """(..., T) numbers of tokens to see -> (..., T, length): 0 for these, -inf for the rest."""
+    hidden = torch.arange(length, device=seen.device) >= seen.unsqueeze(-1)
+    return torch.zeros(hidden.shape, device=seen.device).masked_fill_(hidden, -torch.inf)
 
 
-class _Vectors:
-    """One token of each row, row by row, as products of a vector and a matrix.
-
-    That is bound by reading the cache. numpy's products run at the memory's speed, torch's batched ones at two thirds
-    of it, and no row is padded to the length of another.
-    """
-
-    def __init__(self, cache: KVCache, ends: list[tuple[int, int]]) -> None:
-        self.ends = ends
-        shape = (len(ends), cache.config.n_heads, 1, max(length for _, length in ends))
-        self.scores = torch.full(shape, -torch.inf)
-        self.scale = cache.config.head_width**-0.5
-
-    def __call__(self, q: Tensor, keys: Tensor, values: Tensor) -> Tensor:
-        """(rows, H, E) -> (rows, H, E)."""
-        queries, mixed = (q * self.scale).unsqueeze(2).numpy(), torch.empty_like(q)
-        scores, held, out = self.scores.numpy(), keys.numpy(), mixed.unsqueeze(2).numpy()
-        for row, (slot, length) in enumerate(self.ends):
-            np.matmul(queries[row], held[slot, :, :length].transpose(0, 2, 1), out=scores[row, :, :, :length])
-        shares, held = self.scores.softmax(-1).numpy(), values.numpy()
-        for row, (slot, length) in enumerate(self.ends):
-            np.matmul(shares[row, :, :, :length], held[slot, :, :length], out=out[row])
-        return mixed
+def _mix(q: Tensor, keys: Tensor, values: Tensor, mask: Tensor) -> Tensor:
+    """(B, T, H, E) queries with (B, H, length, E) keys and values -> (B, T, H, E)."""
+    return F.scaled_dot_product_attention(q.transpose(1, 2), keys, values, attn_mask=mask).transpose(1, 2)

@@ -5,7 +5,7 @@ all the same to it.
 """
 
 from collections.abc import Sequence
-from typing import Protocol
+from typing import Protocol, runtime_checkable
 
 from torch import Tensor
 
@@ -21,6 +21,19 @@ class Decoder(Protocol):
 
     def drop(self, row: int) -> None:
         """Forget a row and free its place."""
+
+
+@runtime_checkable
+class GuessingDecoder(Decoder, Protocol):
+    """A decoder that reads what may follow before it is said; a wrong guess is rewound."""
+
+    def feed_guesses(
+        self, rows: Sequence[int], tokens: Sequence[Sequence[int]], guesses: Sequence[Sequence[int]]
+    ) -> Tensor:
+        """Append to each row its tokens and then its guess, which may be empty.
+
+        Row by row, the logits after its tokens and after each token of its guess, (rows + guessed tokens, V).
+        """
 
 
 class Model(Protocol):

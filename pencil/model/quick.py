@@ -1,22 +1,25 @@
-"""A transformer's layers as plain functions, made once for many decoding steps of few tokens.
+"""A transformer's layers as plain functions, made once for many decoding steps.
 
-They compute what the modules compute. Modules cost more to call than a small layer takes, and the plain product of few
-tokens runs on one thread although it is bound by reading the weights. All weights are views: training may go on.
+They compute what the modules compute. Modules cost more to call than a small layer takes, and torch's product of few
+tokens with a matrix runs on one thread. So here tokens are columns: a batch of products, each of some rows of the
+weights with all columns, runs on all threads. All weights are views: training may go on.
 """
 
 from collections.abc import Callable
 
 import torch
 from torch import Tensor, nn
+from torch.nn import functional as F
 
-from pencil.model.transformer import Attend, Block, apply_layer
+from pencil.model.transformer import Attend, Block, rotate
 
-FEW = 64
-"""Up to this many tokens a product is bound by reading the weights; with more, the plain product is as fast."""
 LARGE = 2**17
 """Below this many weights, splitting a product costs more than it gains."""
+NARROW = 8
+"""Up to this many columns, a product reads them faster if each lies in one piece."""
 
 Layer = Callable[[Tensor], Tensor]
+"""(inputs, N) -> (outputs, N)."""
 
 
 class QuickBlock:
@@ -28,12 +31,16 @@ class QuickBlock:
         self.qkv, self.out, self.up, self.down = map(quick_linear, (block.qkv, block.out, block.up, block.down))
 
     def __call__(self, x: Tensor, cos: Tensor, sin: Tensor, attend: Attend) -> Tensor:
-        """(N, D) -> (N, D)."""
-        return apply_layer(self, x, cos, sin, attend)
+        """(N, D) -> (N, D), as `apply_layer` does."""
+        qkv = self.qkv(self.attention_norm(x).t()).t().contiguous().view(-1, 3, *self.heads)  # (N, 3, H, E)
+        q, k = rotate(qkv.narrow(1, 0, 2), cos, sin).unbind(1)  # each (N, H, E)
+        mixed = attend(self.layer, q, k, qkv.select(1, 2))  # (N, H, E)
+        x = x + self.out(mixed.flatten(1).t()).t()
+        return x + self.down(F.gelu(self.up(self.mlp_norm(x).t()))).t()
 
 
 def quick_norm(norm: nn.LayerNorm) -> Layer:
-    """A layer norm without the calls around it."""
+    """A layer norm without the calls around it; tokens are rows here, (N, D) -> (N, D)."""
     shape, weight, epsilon = norm.normalized_shape, norm.weight.detach(), norm.eps
     return lambda x: torch.native_layer_norm(x, shape, weight, None, epsilon)[0]
 
@@ -41,28 +48,27 @@ def quick_norm(norm: nn.LayerNorm) -> Layer:
 def quick_linear(linear: nn.Module) -> Layer:
     """A linear layer that splits the work where that pays; another kind of layer stays as it is."""
     if not isinstance(linear, nn.Linear):
-        return linear.forward
+        return lambda columns: linear.forward(columns.t()).t()
     weight = linear.weight.detach()
-    transposed = weight.t()
-    if weight.numel() < LARGE or weight.device.type != "cpu":
-        return lambda x: torch.mm(x, transposed)
-    blocks = split(weight)
-    few = FEW if torch.get_num_threads() > 1 else 4
-    return lambda x: split_product(x, blocks) if len(x) <= few else torch.mm(x, transposed)
+    if weight.device.type != "cpu":
+        return lambda columns: torch.mm(weight, columns)
+    blocks = split(weight) if weight.numel() >= LARGE else weight.unsqueeze(0)
+    return lambda columns: split_product(blocks, columns)
 
 
 def split(weight: Tensor) -> Tensor:
-    """(O, I) -> (blocks, O / blocks, I): a power of two that covers the threads, and two at least."""
+    """(O, I) -> (blocks, O / blocks, I): a power of two, at least two for each thread."""
     outputs, inputs = weight.shape
     blocks = 2
-    while blocks < torch.get_num_threads():
+    while blocks < 2 * torch.get_num_threads():
         blocks *= 2
     while outputs % blocks:
         blocks //= 2
     return weight.view(blocks, -1, inputs)
 
 
-def split_product(x: Tensor, blocks: Tensor) -> Tensor:
-    """(N, I) x (blocks, O / blocks, I) -> (N, O); a batch of products runs on all threads."""
-    product = torch.bmm(blocks, x.t().expand(len(blocks), -1, -1))  # (blocks, O / blocks, N)
-    return product.view(-1, len(x)).t().contiguous()
+def split_product(blocks: Tensor, columns: Tensor) -> Tensor:
+    """(blocks, O / blocks, I) x (I, N) -> (O, N)."""
+    if columns.shape[1] <= NARROW:
+        columns = columns.t().contiguous().t()
+    return torch.bmm(blocks, columns.expand(len(blocks), -1, -1)).flatten(0, 1)

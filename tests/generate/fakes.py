@@ -60,13 +60,21 @@ class ScriptedDecoder:
 class Hashed:
     """A function of all that it reads, down to the last token: any slip in what is fed changes what it says."""
 
-    def __init__(self, seed: int = 0, context: int = 64, says: Sequence[int] = (CALL, CALL, SEP, SEP, RET, RET, 4, 5)):
+    def __init__(
+        self,
+        seed: int = 0,
+        context: int = 64,
+        says: Sequence[int] = (CALL, CALL, SEP, SEP, RET, RET, 4, 5),
+        reads: int | None = None,
+    ) -> None:
         self.seed, self.context, self.says = seed, context, says
+        self.reads = reads  # only so many of the last tokens matter, so that it repeats itself
         self.decoders: list[HashedDecoder] = []
 
     def next(self, tokens: Sequence[int]) -> int:
         assert 0 < len(tokens) <= self.context
-        return self.says[zlib.crc32(bytes([self.seed % 256, *tokens])) % len(self.says)]
+        read = tokens[-self.reads :] if self.reads else tokens
+        return self.says[zlib.crc32(bytes([self.seed % 256, *read])) % len(self.says)]
 
     def __call__(self, tokens: Tensor) -> Tensor:
         return one_hot([self.next(tokens[0].tolist())]).view(1, 1, V)
@@ -83,13 +91,26 @@ class HashedDecoder:
         self.model = model
         self.rows: dict[int, list[int]] = {}
         self.fed: list[int] = []
+        self.guessed = 0
 
     def feed(self, rows: Sequence[int], tokens: Sequence[Sequence[int]]) -> Tensor:
-        for row, fed in zip(rows, tokens, strict=True):
-            assert fed, "a row is fed one token at least"
-            self.rows.setdefault(row, []).extend(fed)
-            self.fed.extend(fed)
-        return one_hot([self.model.next(self.rows[row]) for row in rows])
+        return self.feed_guesses(rows, tokens, [()] * len(rows))
+
+    def feed_guesses(
+        self, rows: Sequence[int], tokens: Sequence[Sequence[int]], guesses: Sequence[Sequence[int]]
+    ) -> Tensor:
+        said = []
+        for row, own, guess in zip(rows, tokens, guesses, strict=True):
+            assert own, "a row is fed one token at least"
+            held = self.rows.setdefault(row, [])
+            held.extend(own)
+            said.append(self.model.next(held))
+            for token in guess:
+                held.append(token)
+                said.append(self.model.next(held))
+            self.fed.extend(own)
+            self.guessed += len(guess)
+        return one_hot(said)
 
     def rewind(self, row: int, length: int) -> None:
         assert length <= len(self.rows[row])

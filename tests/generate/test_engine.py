@@ -84,6 +84,15 @@ def test_engine_equals_reference_when_every_token_matters(rows: int) -> None:
     check_against_reference(Hashed(rows), [random_prompt(rng) for _ in range(70)], rows)
 
 
+@pytest.mark.parametrize("reads", [3, 5, 9])
+@pytest.mark.parametrize("seed", range(10))
+def test_engine_equals_reference_when_guesses_are_often_right(seed: int, reads: int) -> None:
+    rng = Random(seed)
+    model = Hashed(seed, context=200, says=[CALL, SEP, RET, 4, 5, 6, 7, 8, 9], reads=reads)
+    check_against_reference(model, [random_prompt(rng) for _ in range(8)], 8, Limits(tokens=300))
+    assert model.decoders[-1].guessed > 100
+
+
 @pytest.mark.parametrize("seed", range(20))
 def test_engine_equals_reference_in_a_window_that_slides(seed: int) -> None:
     rng = Random(seed)
@@ -168,6 +177,26 @@ def test_an_unmatched_return_is_read_like_any_token() -> None:
     model = Recorder([RET, END])
     list(Engine(model, MARKS, end=END).stream([4]))
     assert ("feed", 0, [RET]) in model.told
+
+
+def test_right_guesses_save_steps_and_wrong_ones_are_rewound() -> None:
+    model = Hashed(3, context=2000, says=[4, 5, 6, 7], reads=3)
+    engine = Engine(model, MARKS, limits=Limits(tokens=400))
+    for prompt in ([4, 5], [5, 6]):
+        engine.submit(prompt)
+    steps = said = 0
+    while not engine.idle:
+        said += sum(isinstance(event, Token) for _, event in engine.step())
+        steps += 1
+    assert said == 800
+    assert steps < 200  # it soon goes round in circles
+    assert said <= len(model.decoders[-1].fed) + model.decoders[-1].guessed <= 1.1 * said
+
+
+def test_a_row_without_company_is_not_guessed() -> None:
+    model = Hashed(3, context=2000, says=[4, 5, 6, 7], reads=3)
+    Engine(model, MARKS, limits=Limits(tokens=100)).run([[4, 5]])
+    assert model.decoders[-1].guessed == 0
 
 
 def test_a_long_prompt_is_read_in_chunks_while_others_go_on() -> None:

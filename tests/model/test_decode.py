@@ -13,18 +13,15 @@ CONFIG = ModelConfig(vocab_size=20, n_layers=3, d_model=64, n_heads=4, context=2
 class Walk:
     """Rows that join, grow, rewind and leave at random, and the sequences they should hold."""
 
-    def __init__(self, seed: int, *, all_at_once: bool) -> None:
-        self.rng = Random(seed)
+    def __init__(self, seed: int, *, all_at_once: bool, most: int = 7) -> None:
+        self.rng, self.most = Random(seed), most
         self.all_at_once = all_at_once
         self.model = Transformer(CONFIG, seed)
-        with torch.no_grad():
-            for weight in self.model.parameters():
-                weight.mul_(4 if weight.ndim == 2 else 1)
         self.decoder = self.model.decoder()
         self.rows: dict[int, list[int]] = {}
 
     def step(self, number: int) -> None:
-        if len(self.rows) < 7 and self.rng.random() < 0.4:
+        if len(self.rows) < self.most and self.rng.random() < 0.4:
             self.rows[number] = []
         fed = list(self.rows)
         self.rng.shuffle(fed)
@@ -33,8 +30,13 @@ class Walk:
         if not fed:
             return
         tokens = [self.grow(row) for row in fed]
-        for row, logits in zip(fed, self.decoder.feed(fed, tokens), strict=True):
-            torch.testing.assert_close(logits.clone(), self.expected(row), atol=1e-4, rtol=1e-4)
+        if self.rng.random() < 0.5:
+            self.check(fed, self.decoder.feed(fed, tokens), [0] * len(fed))
+        else:
+            guesses = [[self.rng.randrange(20) for _ in range(self.rng.choice([0, 1, 4]))] for _ in fed]
+            for row, guess in zip(fed, guesses, strict=True):
+                self.rows[row] += guess
+            self.check(fed, self.decoder.feed_guesses(fed, tokens, guesses), list(map(len, guesses)))
         if self.rng.random() < 0.15:
             self.decoder.drop(fed[0])
             del self.rows[fed[0]]
@@ -50,21 +52,29 @@ class Walk:
         tokens.extend(new)
         return new
 
-    def expected(self, row: int) -> Tensor:
-        with torch.no_grad():
-            logits: Tensor = self.model(torch.tensor([self.rows[row]]))[0, -1]
-        return logits
+    def check(self, fed: list[int], logits: Tensor, guessed: list[int]) -> None:
+        """The logits after the tokens of each row and after each token guessed."""
+        expected = []
+        for row, count in zip(fed, guessed, strict=True):
+            with torch.no_grad():
+                expected.append(self.model(torch.tensor([self.rows[row]]))[0, -1 - count :])
+        torch.testing.assert_close(logits.clone(), torch.cat(expected), atol=1e-4, rtol=1e-4)
 
 
-@pytest.mark.parametrize("few_threads", [0, 99], ids=["padded", "row by row"])
 @pytest.mark.parametrize("all_at_once", [True, False])
-@pytest.mark.parametrize("seed", range(4))
-def test_cached_equals_uncached(
-    seed: int, all_at_once: bool, few_threads: int, monkeypatch: pytest.MonkeyPatch
-) -> None:
-    monkeypatch.setattr(decode, "FEW_THREADS", few_threads)
+@pytest.mark.parametrize("seed", range(8))
+def test_cached_equals_uncached(seed: int, all_at_once: bool) -> None:
     walk = Walk(seed, all_at_once=all_at_once)
     for number in range(60):
+        walk.step(number)
+
+
+@pytest.mark.parametrize("alone", [0, decode.ALONE], ids=["torch", "numpy"])
+@pytest.mark.parametrize("seed", range(4))
+def test_cached_equals_uncached_for_one_row(seed: int, alone: int, monkeypatch: pytest.MonkeyPatch) -> None:
+    monkeypatch.setattr(decode, "ALONE", alone)
+    walk = Walk(seed, all_at_once=True, most=1)
+    for number in range(100):
         walk.step(number)
 
 

@@ -1,0 +1,96 @@
+"""One token of one row through the whole model, in numpy.
+
+Such a step is bound by reading the weights. numpy multiplies a matrix by a vector at the memory's speed, on all threads
+of its BLAS (`OMP_NUM_THREADS`); torch reaches two thirds of that, and its calls take three times as long. Weights and
+cache are views of torch's memory, so training may go on.
+"""
+
+from collections.abc import Iterable
+from math import sqrt
+
+import numpy as np
+import torch
+from numpy.typing import NDArray
+from torch import Tensor, nn
+
+from pencil.model.transformer import Transformer
+
+Array = NDArray[np.float32]
+
+LINEARS = ("qkv", "out", "up", "down")
+
+
+class SingleToken:
+    """What a transformer computes for one token that follows others."""
+
+    def __init__(self, model: Transformer) -> None:
+        config = model.config
+        self.heads, self.epsilon = (config.n_heads, config.head_width), model.norm.eps
+        self.embedding, self.norm = array(model.embedding.weight), array(model.norm.weight)
+        names = ("attention_norm", "mlp_norm", *LINEARS)
+        self.layers = [[array(getattr(block, name).weight) for name in names] for block in model.blocks]
+        self.cos, self.sin = (array(table).reshape(-1, 2, config.head_width // 2) for table in (model.cos, model.sin))
+        self.scales = np.array([config.head_width**-0.5, 1], np.float32).reshape(2, 1, 1, 1)  # of queries, of keys
+
+    @staticmethod
+    def fits(model: Transformer) -> bool:
+        """Whether this is what it computes, with weights that numpy can read: float32 on a CPU."""
+        layers = [getattr(block, name) for block in model.blocks for name in LINEARS]
+        weight = model.embedding.weight
+        plain = type(model) is Transformer and all(type(layer) is nn.Linear for layer in layers)
+        return plain and weight.device.type == "cpu" and weight.dtype == torch.float32
+
+    def __call__(self, token: int, position: int, cache: Iterable[tuple[Array, Array]]) -> Array:
+        """Add the token's keys and values to those of each layer, (H, tokens, E); the logits after it, (V,)."""
+        x = self.embedding[token].copy()  # (D,)
+        cos, sin = self.cos[position] * self.scales, self.sin[position] * self.scales  # (2, 1, 2, E / 2) each
+        seen = slice(position + 1)
+        for (attention_norm, mlp_norm, qkv, out, up, down), (keys, values) in zip(self.layers, cache, strict=True):
+            heads = qkv.dot(self._normalise(x, attention_norm)).reshape(3, *self.heads)  # (3, H, E)
+            q, keys[:, position] = rotate(heads[:2], cos, sin)
+            values[:, position] = heads[2]
+            x += out.dot(attend(q, keys[:, seen], values[:, seen]))
+            x += down.dot(gelu(up.dot(self._normalise(x, mlp_norm))))
+        logits: Array = self.embedding.dot(self._normalise(x, self.norm))
+        return logits
+
+    def _normalise(self, x: Array, weight: Array) -> Array:
+        """(D,) -> (D,)."""
+        centred: Array = x - np.add.reduce(x) / len(x)
+        scale = 1 / sqrt(centred.dot(centred) / len(x) + self.epsilon)
+        centred *= weight
+        centred *= scale
+        return centred
+
+
+def array(tensor: Tensor) -> Array:
+    """A view of a tensor."""
+    view: Array = tensor.detach().numpy()
+    return view
+
+
+def rotate(heads: Array, cos: Array, sin: Array) -> Array:
+    """(..., E) -> (..., E): turn the pairs (x[i], x[i + E/2])."""
+    pairs = heads.reshape(*heads.shape[:-1], 2, -1)
+    turned = pairs * cos
+    turned += pairs[..., ::-1, :] * sin
+    return turned.reshape(heads.shape)
+
+
+def attend(q: Array, keys: Array, values: Array) -> Array:
+    """(H, E), and (H, T, E) twice -> (D,)."""
+    shares = np.matmul(q[:, None], keys.transpose(0, 2, 1))  # (H, 1, T)
+    shares -= shares.max(-1, keepdims=True)
+    np.exp(shares, out=shares)
+    mixed: Array = np.matmul(shares, values)  # (H, 1, E)
+    mixed /= shares.sum(-1, keepdims=True)
+    return mixed.reshape(-1)
+
+
+def gelu(x: Array) -> Array:
+    """x / 2 (1 + erf(x / sqrt 2)); torch has the erf, and so few numbers do not wake its threads."""
+    half: Array = torch.from_numpy(x * sqrt(0.5)).erf_().numpy()
+    half += 1
+    half *= x
+    half *= 0.5
+    return half
