@@ -9,6 +9,7 @@ from pencil.trace import Trace
 from pencil.train.config import DataConfig, Recipe, TrainConfig
 
 MARKS = Marks(call=0, sep=1, ret=2)
+TASKS = (("qbf", 2), ("qbf", 4), ("sat", 3), ("einstein", 3))
 BY_HAND = {
     "no reduction": Trace((9,), (5, 6, 7), MARKS),
     "one call": Trace((9,), (0, 5, 1, 7, 2, 8), MARKS),
@@ -30,7 +31,7 @@ def task_trace(name: str, size: int, index: int = 0) -> Trace[int]:
 
 def all_traces() -> dict[str, Trace[int]]:
     """By hand, and of tasks."""
-    tasks = {f"{name} {size}": task_trace(name, size) for name, size in (("qbf", 2), ("qbf", 4), ("sat", 3))}
+    tasks = {f"{name} {size}": task_trace(name, size) for name, size in TASKS}
     return BY_HAND | tasks
 
 

@@ -1,7 +1,14 @@
+from collections.abc import Sequence
+
 import numpy as np
 import pytest
+import torch
+from torch import Tensor
 
 from pencil.errors import TraceError
+from pencil.generate.engine import Engine
+from pencil.generate.events import Event, Reduced, Token
+from pencil.generate.limits import Limits
 from pencil.rule import Context
 from pencil.tokens import Marks
 from pencil.trace import Trace, attention_cost
@@ -45,6 +52,53 @@ def test_contexts_equal_those_of_replay(trace: Trace[int]) -> None:
         last_input = packed.inputs[predicted - 1]
         assert packed.ids[sees[last_input]].tolist() == step.before.tokens[:-1]
         assert packed.targets[predicted - 1] == step.before.tokens[-1]
+
+
+class Replay:
+    """A model and its decoder that say a trace word for word, and note all that is live at each token they read."""
+
+    context = 2**20
+
+    def __init__(self, trace: Trace[int]) -> None:
+        self.script, self.said = trace.generated, 0
+        self.live: list[int] = []
+        self.read: list[list[int]] = []
+        self.reads_again = False
+
+    def __call__(self, tokens: Tensor) -> Tensor:
+        raise AssertionError("the engine decodes with a cache")
+
+    def decoder(self) -> "Replay":
+        return self
+
+    def feed(self, rows: Sequence[int], tokens: Sequence[Sequence[int]]) -> Tensor:
+        for token in tokens[0]:
+            self.live.append(token)
+            if not self.reads_again:
+                self.read.append(list(self.live))
+            self.reads_again = False
+        return torch.eye(256)[[self.script[self.said]]]
+
+    def rewind(self, row: int, length: int) -> None:
+        del self.live[length:]
+
+    def drop(self, row: int) -> None:
+        self.live.clear()
+
+    def watch(self, row: int, event: Event) -> None:
+        self.said += isinstance(event, Token)
+        if isinstance(event, Reduced) and not event.reduction.answer:
+            self.reads_again = True  # the last token that is kept, since its logits are needed once more
+
+
+def test_the_engine_reads_the_packed_tokens_at_their_positions_and_in_their_contexts(trace: Trace[int]) -> None:
+    replay = Replay(trace)
+    engine = Engine(replay, trace.marks, limits=Limits(tokens=len(trace.generated)))
+    engine.run([list(trace.prompt)], replay.watch)
+    assert replay.said == len(trace.generated)
+    packed = packed_of(trace)
+    assert [packed.ids[seen].tolist() for seen in packed.sees()] == replay.read
+    assert (packed.positions + 1).tolist() == [len(live) for live in replay.read]
 
 
 def test_packed_length_is_the_trace_once_and_each_answer_again(trace: Trace[int]) -> None:
