@@ -46,6 +46,8 @@ def train(
     A resumed run takes its recipe, format, length and seed from its directory. With --steps it
     goes on to so many steps in all, from then on at the learning rates of a run of that length.
 
+    Its figures go to metrics.jsonl in that directory, and to tensorboard where it is installed.
+
     Many machines: run the same command under torchrun, such as
     `torchrun --nproc-per-node 2 -m pencil train qbf3`. On one CPU a plain `pencil train` is
     faster: each thread computes the gradient of its share of the batch.
