@@ -15,12 +15,12 @@ from pencil.train.config import DataConfig, Recipe, TrainConfig
 
 def qbf3() -> Recipe:
     """QBF with 3 variables, 0.8M parameters, on two CPU cores."""
-    return _recipe("qbf", [3], "tiny", TrainConfig(steps=6_000, evaluate_every=2_000))
+    return _recipe("qbf", [3], "tiny", TrainConfig(steps=5_000, evaluate_every=2_500))
 
 
 def sat3() -> Recipe:
     """SAT with 3 variables, 0.8M parameters, on two CPU cores."""
-    return _recipe("sat", [3], "tiny", TrainConfig(steps=6_000, evaluate_every=2_000))
+    return _recipe("sat", [3], "tiny", TrainConfig(steps=5_000, evaluate_every=2_500))
 
 
 def einstein3() -> Recipe:

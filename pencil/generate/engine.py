@@ -179,8 +179,8 @@ class Engine:
         return tokens
 
     def _guess(self, row: "_CachedRow") -> list[int]:
-        """What a row may say next, to be read along with its last token; a row without company is quicker without."""
-        if self._ahead is None or len(self._live) == 1 or not row.caught_up:
+        """What a row may say next, to be read along with its last token."""
+        if self._ahead is None or not row.caught_up:
             return []
         guess = self._guesser.guess(row.context, row.window - len(row.context))
         row.read += len(guess)

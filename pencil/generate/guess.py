@@ -9,7 +9,7 @@ from collections.abc import Sequence
 
 LENGTHS = (12, 6, 3)
 """How many words are looked up; the longest known stretch counts."""
-AHEAD = 4
+AHEAD = 7
 """How many tokens are guessed at most. More of them are wrong, and a wrong one costs as much as a right one."""
 LIMIT = 2**16
 """How many stretches are remembered. Then all are forgotten: the words to come are learned quickly."""

@@ -55,7 +55,7 @@ class TrainConfig:
     """`muon` is Muon for the matrices and AdamW for the rest; `adamw` is AdamW alone."""
     learning_rate: float = 2e-3
     warmup: int = 50
-    """Steps in which the rate rises; then it falls along a cosine to a tenth."""
+    """Steps in which the rate rises; then it falls along a cosine to nothing."""
     clip: float = 1.0
     """The largest norm of a gradient."""
     weight_decay: float = 0.0

@@ -24,13 +24,13 @@ MATCHES_ADAMW = 0.2
 
 
 def learning_rate(config: TrainConfig, step: int, steps: int | None) -> float:
-    """The rate of a step that counts from 0: a linear rise, then a cosine down to a tenth at the last of `steps`."""
+    """The rate of a step that counts from 0: a linear rise, then a cosine down to nothing at the end of `steps`."""
     if step < config.warmup:
         return config.learning_rate * (step + 1) / config.warmup
     if steps is None:
         return config.learning_rate
     done = (step - config.warmup) / max(1, steps - config.warmup)
-    return config.learning_rate * (0.55 + 0.45 * math.cos(math.pi * min(1.0, done)))
+    return config.learning_rate * (1 + math.cos(math.pi * min(1.0, done))) / 2
 
 
 class Muon(Optimizer):

@@ -7,6 +7,7 @@ import torch
 from torch import Tensor
 
 from pencil.model.decode import CachedDecoder
+from pencil.model.protocol import Decoder
 from pencil.model.transformer import ModelConfig, Transformer
 from pencil.tokens import Marks
 
@@ -149,7 +150,7 @@ class RecordingDecoder(ScriptedDecoder):
 
 
 class Ventriloquist(Transformer):
-    """A transformer with its real cache, whose logits a script replaces."""
+    """A transformer with its real cache, whose logits a script replaces, word by word: nothing can be guessed."""
 
     def __init__(self, script: Iterable[int]) -> None:
         super().__init__(ModelConfig(V, n_layers=1, d_model=8, n_heads=1))
@@ -159,7 +160,14 @@ class Ventriloquist(Transformer):
     def logits(self, hidden: Tensor) -> Tensor:
         return one_hot([next(self.spoken)])
 
-    def decoder(self) -> CachedDecoder:
+    def decoder(self) -> Decoder:  # type: ignore[override]
         self.spoken = iter(self.script)
         self.decoders.append(super().decoder())
-        return self.decoders[-1]
+        return Unguessing(self.decoders[-1])
+
+
+class Unguessing:
+    """A decoder without what the engine needs for guesses."""
+
+    def __init__(self, inner: Decoder) -> None:
+        self.feed, self.rewind, self.drop = inner.feed, inner.rewind, inner.drop

@@ -4,7 +4,7 @@ import pytest
 import torch
 from torch import Tensor
 
-from pencil.model import decode, quick
+from pencil.model import quick
 from pencil.model.transformer import ModelConfig, Transformer
 
 CONFIG = ModelConfig(vocab_size=20, n_layers=3, d_model=64, n_heads=4, context=200)
@@ -69,11 +69,13 @@ def test_cached_equals_uncached(seed: int, all_at_once: bool) -> None:
         walk.step(number)
 
 
-@pytest.mark.parametrize("alone", [0, decode.ALONE], ids=["torch", "numpy"])
+@pytest.mark.parametrize("numpy", [False, True], ids=["torch", "numpy"])
 @pytest.mark.parametrize("seed", range(4))
-def test_cached_equals_uncached_for_one_row(seed: int, alone: int, monkeypatch: pytest.MonkeyPatch) -> None:
-    monkeypatch.setattr(decode, "ALONE", alone)
+def test_cached_equals_uncached_for_one_row(seed: int, numpy: bool) -> None:
     walk = Walk(seed, all_at_once=True, most=1)
+    assert walk.decoder.single is not None
+    if not numpy:
+        walk.decoder.single = None
     for number in range(100):
         walk.step(number)
 

@@ -10,12 +10,12 @@ from pencil.train.optim import Muon, Optimizers, learning_rate, orthogonalise
 CONFIG = TrainConfig(steps=100, warmup=10, learning_rate=1.0)
 
 
-def test_the_rate_rises_then_falls_to_a_tenth() -> None:
+def test_the_rate_rises_then_falls_to_nothing() -> None:
     rates = [learning_rate(CONFIG, step, 100) for step in range(101)]
     assert rates[0] == pytest.approx(0.1)
     assert rates[9] == rates[10] == 1.0
-    assert rates[55] == pytest.approx(0.55)
-    assert rates[100] == pytest.approx(0.1)
+    assert rates[55] == pytest.approx(0.5)
+    assert rates[100] == 0
     assert all(later <= earlier for earlier, later in pairwise(rates[10:]))
 
 
