@@ -15,7 +15,7 @@ from pencil.train.config import DataConfig, Recipe, TrainConfig
 
 def qbf3() -> Recipe:
     """QBF with 3 variables, 0.8M parameters, on two CPU cores."""
-    return _recipe("qbf", [3], "tiny", TrainConfig(steps=5_000, evaluate_every=2_500))
+    return _recipe("qbf", [3], "tiny", TrainConfig(steps=3_000, evaluate_every=1_500))
 
 
 def sat3() -> Recipe:
@@ -47,17 +47,17 @@ def einstein() -> Recipe:
 
 def paper_sat() -> Recipe:
     """SAT with 10 variables at the paper's size, 10.63M parameters, on a GPU."""
-    return _recipe("sat", [10], "paper-10m", PAPER, batch=32, stretch=2_000)
+    return _recipe("sat", [10], "paper-10m", PAPER, batch=32, stretch=2_000, hints=False)
 
 
 def paper_qbf() -> Recipe:
     """QBF with 10 variables at the paper's size, 10.63M parameters, on a GPU."""
-    return _recipe("qbf", [10], "paper-10m", PAPER, batch=32, stretch=2_000)
+    return _recipe("qbf", [10], "paper-10m", PAPER, batch=32, stretch=2_000, hints=False)
 
 
 def paper_einstein() -> Recipe:
     """Puzzles of 5 houses at the paper's size, 25.19M parameters, on a GPU."""
-    return _recipe("einstein", [5], "paper-25m", PAPER, batch=32, stretch=2_000)
+    return _recipe("einstein", [5], "paper-25m", PAPER, batch=32, stretch=2_000, hints=False)
 
 
 PAPER = TrainConfig(steps=50_000, learning_rate=1e-3, warmup=500, evaluate_every=5_000, save_every=1_000)
@@ -81,6 +81,7 @@ def adjust(
     steps: int | None = None,
     minutes: float | None = None,
     seed: int | None = None,
+    hints: bool | None = None,
 ) -> Recipe:
     """The recipe with what a command line may change."""
     if steps is not None and minutes is not None:
@@ -92,6 +93,8 @@ def adjust(
         train = replace(train, steps=steps)
     if minutes is not None:
         train = replace(train, minutes=minutes)
+    if hints is not None:
+        data = replace(data, hints=hints)
     if seed is not None:
         data, train = replace(data, seed=seed), replace(train, seed=seed)
     return replace(recipe, data=data, train=train)
@@ -104,11 +107,12 @@ def _recipe(
     train: TrainConfig,
     batch: int = 4,
     stretch: int | None = None,
+    hints: bool = True,
 ) -> Recipe:
     """A recipe for problem sizes that are drawn equally often, or with the weights given."""
     weights = dict(sizes) if isinstance(sizes, Mapping) else dict.fromkeys(sizes, 1.0)
     words = len(get_task(task, max(weights)).vocab)
-    return Recipe(DataConfig(task, weights, batch=batch, stretch=stretch), preset(model, words), train)
+    return Recipe(DataConfig(task, weights, batch=batch, stretch=stretch, hints=hints), preset(model, words), train)
 
 
 def _start_with(recipe: Recipe, size: int, steps: int) -> Recipe:

@@ -35,6 +35,7 @@ def test_what_a_command_line_may_change() -> None:
     changed = adjust(qbf3(), format="cot", steps=7, seed=3)
     assert (changed.data.format, changed.data.seed) == ("cot", 3)
     assert (changed.train.steps, changed.train.seed) == (7, 3)
+    assert not adjust(qbf3(), hints=False).data.hints
     assert adjust(qbf3(), minutes=1.5).train.minutes == 1.5
     assert adjust(qbf3()) == qbf3()
 

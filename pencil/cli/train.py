@@ -30,6 +30,10 @@ def train(
     steps: Annotated[int | None, typer.Option(help="Instead of the recipe's.", show_default=False)] = None,
     minutes: Annotated[float | None, typer.Option(help="As many steps as fit.", show_default=False)] = None,
     seed: Annotated[int | None, typer.Option(help="Of data and weights.", show_default=False)] = None,
+    hints: Annotated[
+        bool | None,
+        typer.Option(help="Also learn what a task says to have in mind, or the trace alone.", show_default=False),
+    ] = None,
     out: Annotated[
         Path | None, typer.Option("--out", "-o", help="A new directory.", show_default="runs/RECIPE")
     ] = None,
@@ -65,7 +69,7 @@ def train(
     if recipe is None and not (resume and out):
         raise PencilError("found no recipe; name one that `pencil train --list` shows")
     directory = out or Path("runs") / (f"{recipe}-{format}" if format else f"{recipe}")
-    chosen = _chosen(recipe, directory, resume, format, steps, minutes, seed)
+    chosen = _chosen(recipe, directory, resume, format, steps, minutes, seed, hints)
     os.environ.setdefault("OMP_WAIT_POLICY", "passive")  # threads that spin would hold back those at work
 
     from pencil.cli.live import live_line
@@ -92,17 +96,18 @@ def _chosen(
     steps: int | None,
     minutes: float | None,
     seed: int | None,
+    hints: bool | None,
 ) -> "Recipe":
     """The recipe of a run: by name, or as the run in the directory was started, changed by the options given."""
     from pencil.recipes import adjust, get_recipe
     from pencil.train.claim import read_recipe, require_same
 
     if not resume:
-        return adjust(get_recipe(name or ""), format, steps, minutes, seed)
+        return adjust(get_recipe(name or ""), format, steps, minutes, seed, hints)
     started = read_recipe(directory)
     if steps is not None:
         started = replace(started, train=replace(started.train, minutes=None))
-    chosen = adjust(started, format, steps, minutes, seed)
+    chosen = adjust(started, format, steps, minutes, seed, hints)
     require_same(directory, chosen)
     return chosen
 

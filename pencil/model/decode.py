@@ -135,7 +135,7 @@ class _Tails:
         q = q.transpose(1, 2).mul(self.scale).flatten(0, 1)  # (rows * H, width, E)
         torch.bmm(q, self._held(keys).transpose(1, 2), out=self.scores.flatten(0, 1))
         shares = self.scores.add_(self.mask).softmax(-1).flatten(0, 1)  # (rows * H, width, length)
-        return torch.bmm(shares, self._held(values)).unflatten(0, (len(self.slots), -1)).transpose(1, 2)
+        return torch.bmm(shares, self._held(values)).view(len(self.slots), -1, *q.shape[1:]).transpose(1, 2)
 
     def _held(self, tensor: Tensor) -> Tensor:
         """(slots, H, tokens, E) -> (rows * H, length, E)."""

@@ -2,7 +2,7 @@
 
 import sys
 from abc import ABC, abstractmethod
-from collections.abc import Sequence
+from collections.abc import Mapping, Sequence
 from functools import cached_property
 from io import TextIOWrapper
 from pathlib import Path
@@ -85,6 +85,13 @@ class Task(ABC, Generic[Instance]):
         self.reason(instance, write)
         trace = Trace(self.prompt(instance), (*write.words, END))
         return Trace(trace.prompt, tuple(trace.final)) if format == "direct" else trace
+
+    def hints(self, generated: Sequence[str]) -> Sequence[Mapping[str, bool]]:
+        """For each word of a trace, what to have in mind before it is said: words that hold, and words that do not.
+
+        A learner may be told, where it takes long to find out by itself; the trace is the same with and without.
+        """
+        return [{}] * len(generated)
 
     def solve(self, instance: Instance) -> str:
         """The right answer, by the reasoner."""

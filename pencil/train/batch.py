@@ -50,13 +50,20 @@ class Batch:
     """(M,) after which of the last chunks' queries a target is predicted."""
     targets: Ints
     """(M,)"""
+    hints: Ints
+    """(M, K) signed, as those of `Packed`."""
     packed: int
     """How many of the N tokens are no padding."""
 
     @property
     def read(self) -> Ints:
         """(M,) the token before each target."""
-        return self.ids[self.last.queries[self.inputs]]
+        return self.ids[self.places]
+
+    @property
+    def places(self) -> Ints:
+        """(M,) where in the batch the token before each target is."""
+        return self.last.queries[self.inputs]
 
 
 def make_batch(traces: Sequence[Packed], chunk: int | None = None) -> Batch:
@@ -80,6 +87,7 @@ def make_batch(traces: Sequence[Packed], chunk: int | None = None) -> Batch:
         last=_placed(last, order),
         inputs=np.argsort(last.queries, kind="stable")[asked],
         targets=packed.targets,
+        hints=packed.hints,
         packed=len(packed),
     )
 

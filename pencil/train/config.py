@@ -33,6 +33,8 @@ class DataConfig:
     """Learn from a random stretch of this many generated tokens of each trace, or from all of it."""
     window: int = 2048
     """The longest sequence the model reads; what is beyond is cut, as in the paper."""
+    hints: bool = True
+    """Whether to learn what to have in mind, too, if the task says so; the paper learns from the trace alone."""
     seed: int = 0
 
     def __post_init__(self) -> None:

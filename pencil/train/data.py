@@ -8,6 +8,7 @@ from itertools import count
 from random import Random
 from typing import Any
 
+import numpy as np
 from torch.utils.data import DataLoader, Dataset
 
 from pencil.rule import Context
@@ -15,7 +16,7 @@ from pencil.tasks import Task, get_task
 from pencil.tokens import Marks, Vocab
 from pencil.train.batch import Batch, make_batch
 from pencil.train.config import DataConfig
-from pencil.train.pack import Packed, pack
+from pencil.train.pack import Ints, Packed, pack
 from pencil.train.split import draw
 
 EDGES = 0.1
@@ -58,11 +59,26 @@ class Data(Dataset[list[Batch]]):
         task = self.tasks[rng.choices(list(sizes), weights=list(sizes.values()))[0]]
         trace = task.trace(draw(task, rng, held_out=False), config.format)
         prompt, generated = self.vocab.encode(trace.prompt), self.vocab.encode(trace.generated)
-        if config.format != "pencil":
-            return pack(prompt, generated[: config.window], None).within(config.window)
-        if config.stretch is not None:
-            prompt, generated = random_stretch(prompt, generated, self.vocab.marks, config.stretch, rng)
-        return pack(prompt, generated, self.vocab.marks).within(config.window)
+        marks = self.vocab.marks if config.format == "pencil" else None
+        if marks is None:
+            generated = generated[: config.window]
+        elif config.stretch is not None:
+            prompt, generated = random_stretch(prompt, generated, marks, config.stretch, rng)
+        return pack(prompt, generated, marks, self._hints(task, prompt, generated)).within(config.window)
+
+    def _hints(self, task: Task[Any], prompt: Sequence[int], generated: Sequence[int]) -> Ints | None:
+        """(M, K) what to have in mind before each generated token, signed."""
+        if not self.config.hints:
+            return None
+        words = self.vocab.decode([*prompt, *generated])
+        hints = task.hints(words)[len(prompt) :]
+        signed = np.zeros((len(hints), max(map(len, hints), default=0)), np.int64)
+        for row, hint in zip(signed, hints, strict=True):
+            ids = self.vocab.encode(list(hint))
+            row[: len(ids)] = [
+                token + 1 if holds else -token - 1 for token, holds in zip(ids, hint.values(), strict=True)
+            ]
+        return signed
 
     def batches(self, first: int, workers: int) -> Iterator[list[Batch]]:
         """Endless, from a step on; made in worker processes ahead of time, or here if there are none."""

@@ -30,12 +30,12 @@ class Hands:
 
         def lend_a_hand(batch: Batch) -> tuple[Loss, tuple[Tensor, ...]]:
             found = loss(batch)
-            return found, torch.autograd.grad(found.total, weights)
+            return found, torch.autograd.grad(found.objective, weights)
 
         with self._apart():
             futures = [self.others.submit(lend_a_hand, batch) for batch in batches[1:]]
             first = loss(batches[0])
-            first.total.backward()  # type: ignore[no-untyped-call]
+            first.objective.backward()  # type: ignore[no-untyped-call]
             rest = [future.result() for future in futures]
         sums = [weight.grad for weight in weights if weight.grad is not None]
         for _, gradients in rest:

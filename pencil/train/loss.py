@@ -22,8 +22,15 @@ class Loss(NamedTuple):
 
     total: Tensor
     """() the summed cross-entropy."""
+    hints: Tensor
+    """() that of the hints, to be learned along with it."""
     wrong: Tensor
     """(M,) whether the likeliest token is not the target."""
+
+    @property
+    def objective(self) -> Tensor:
+        """() what to make small."""
+        return self.total + self.hints
 
 
 class PackedLoss(nn.Module):
@@ -41,9 +48,32 @@ class PackedLoss(nn.Module):
             for array in (batch.ids, batch.positions, batch.inputs, batch.targets)
         )
         every, last = (ChunkedAttention(batch, part, weight.device, weight.dtype) for part in (batch.every, batch.last))
-        hidden = self.model.hidden(ids, positions, every, frugal_blocks(self.model, ids, last))  # (A, D)
+        blocks = frugal_blocks(self.model, ids, last)
+        halfway = Halfway()
+        blocks.insert(len(blocks) // 2, halfway)
+        hidden = self.model.hidden(ids, positions, every, blocks)  # (A, D)
         logits = self.model.logits(hidden.index_select(0, inputs))  # (M, V)
-        return Loss(F.cross_entropy(logits, targets, reduction="sum"), logits.detach().argmax(-1) != targets)
+        wrong = logits.detach().argmax(-1) != targets
+        return Loss(F.cross_entropy(logits, targets, reduction="sum"), self._hints(halfway.x, batch), wrong)
+
+    def _hints(self, x: Tensor, batch: Batch) -> Tensor:
+        """(N, D) halfway -> (): how far the words in mind there are from those of the hints."""
+        rows, columns = batch.hints.nonzero()
+        places, hints = (torch.from_numpy(a).to(x.device) for a in (batch.places[rows], batch.hints[rows, columns]))
+        words = self.model.logits(self.model.norm(x.index_select(0, places)))  # (hints, V), as after the last layer
+        in_mind = words.gather(1, hints.abs().unsqueeze(1) - 1).squeeze(1)
+        return F.binary_cross_entropy_with_logits(in_mind, (hints > 0).to(words.dtype), reduction="sum")
+
+
+class Halfway:
+    """A block that changes nothing and keeps what passes through."""
+
+    x: Tensor
+
+    def __call__(self, x: Tensor, cos: Tensor, sin: Tensor, attend: Attend) -> Tensor:
+        """(N, D) -> (N, D)."""
+        self.x = x
+        return x
 
 
 def frugal_blocks(model: Transformer, ids: Tensor, last_attend: "ChunkedAttention") -> list[ApplyBlock]:

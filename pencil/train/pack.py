@@ -18,7 +18,7 @@ tokens that were live when it was written: token i sees token j where j <= i < e
 [(0, 0), (1, 5), (2, 1), (3, 7), (4, 2), (5, 8)]
 """
 
-from collections.abc import Iterable, Sequence
+from collections.abc import Sequence
 from dataclasses import dataclass
 
 import numpy as np
@@ -47,6 +47,9 @@ class Packed:
     """(M,) the packed index after which a token is predicted; with an empty answer, one index has two targets."""
     targets: Ints
     """(M,) the tokens that the model generates."""
+    hints: Ints
+    """(M, K) what to have in mind before each of them is said: w + 1 for a token w that holds, -w - 1 for one that does
+    not, 0 for nothing."""
 
     def __len__(self) -> int:
         return len(self.ids)
@@ -66,6 +69,7 @@ class Packed:
             index_of[self.ends[kept]],
             index_of[self.inputs[asked]],
             self.targets[asked],
+            self.hints[asked],
         )
 
     def within(self, window: int) -> "Packed":
@@ -73,7 +77,9 @@ class Packed:
         return self if self.positions.max() < window else self.keep(self.positions < window)
 
 
-def pack(prompt: Sequence[int], generated: Iterable[int], marks: Marks[int] | None) -> Packed:
+def pack(
+    prompt: Sequence[int], generated: Sequence[int], marks: Marks[int] | None, hints: Ints | None = None
+) -> Packed:
     """Write a trace once; without marks nothing is erased, which is a chain of thought."""
     context = Context(prompt, marks or NOTHING)
     ids, positions, live = list(prompt), list(range(len(prompt))), list(range(len(prompt)))
@@ -98,17 +104,20 @@ def pack(prompt: Sequence[int], generated: Iterable[int], marks: Marks[int] | No
     ends = np.full(len(ids), len(ids))
     for indices, end in erased:
         ends[indices] = end
-    packed = Packed(*(np.array(part, np.int64) for part in (ids, positions, ends, inputs, targets)))
+    hints = np.zeros((len(targets), 0), np.int64) if hints is None else hints
+    packed = Packed(*(np.array(part, np.int64) for part in (ids, positions, ends, inputs, targets, hints)))
     return packed.keep(np.arange(len(ids)) <= max(inputs, default=-1))  # what comes later is never read
 
 
 def join(traces: Sequence[Packed]) -> Packed:
     """Many traces as one; none sees another, because a trace ends where the next one starts."""
     starts = np.cumsum([0, *(len(trace) for trace in traces[:-1])])
+    most = max(trace.hints.shape[1] for trace in traces)
     return Packed(
         np.concatenate([trace.ids for trace in traces]),
         np.concatenate([trace.positions for trace in traces]),
         np.concatenate([trace.ends + start for trace, start in zip(traces, starts, strict=True)]),
         np.concatenate([trace.inputs + start for trace, start in zip(traces, starts, strict=True)]),
         np.concatenate([trace.targets for trace in traces]),
+        np.concatenate([np.pad(trace.hints, ((0, 0), (0, most - trace.hints.shape[1]))) for trace in traces]),
     )

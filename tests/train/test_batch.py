@@ -81,4 +81,4 @@ def test_live_tokens_are_found_far_back() -> None:
 
 def test_long_contexts_get_long_chunks() -> None:
     lengths = (100, 1000, 4000)
-    assert [chunk_for(Packed(*[np.arange(length)] * 5)) for length in lengths] == [64, 128, 256]
+    assert [chunk_for(Packed(*[np.arange(length)] * 6)) for length in lengths] == [64, 128, 256]

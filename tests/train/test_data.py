@@ -112,3 +112,19 @@ def test_a_stretch_starts_after_a_reduction_with_what_is_live() -> None:
 def test_stretches_bound_a_batch() -> None:
     [batch] = Data(replace(CONFIG, sizes={6: 1.0}, stretch=40))[0]
     assert len(batch.targets) <= 4 * 40
+
+
+def test_hints_are_those_of_the_task_before_each_target() -> None:
+    data = Data(CONFIG)
+    words, truth = data.vocab.words, data.vocab.encode(["True"])[0] + 1
+    for index in range(5):
+        packed = data.packed(index)
+        for target, (hint,) in zip(packed.targets, packed.hints, strict=True):
+            assert hint in (0, truth, -truth)
+            assert not hint or words[target] in ("∨", ")")
+        assert packed.hints.any()
+
+
+def test_hints_may_be_left_out() -> None:
+    [batch] = Data(replace(CONFIG, hints=False))[0]
+    assert batch.hints.shape == (len(batch.targets), 0)

@@ -31,7 +31,7 @@ def test_threads_are_divided_among_the_hands_and_given_back() -> None:
 
     def note(batch: object) -> Loss:
         seen.append(torch.get_num_threads())
-        return Loss(weight * 2, torch.zeros(0))
+        return Loss(weight * 2, torch.zeros(()), torch.zeros(0))
 
     hands.add_gradients(note, [weight], [make_batch(PACKED[:1])] * 2)
     assert seen == [2, 2]
@@ -47,7 +47,7 @@ def test_an_error_in_any_hand_is_raised() -> None:
     def fail(batch: object) -> Loss:
         if batch is batches[1]:
             raise MemoryError
-        return Loss(weight * 2, torch.zeros(0))
+        return Loss(weight * 2, torch.zeros(()), torch.zeros(0))
 
     with pytest.raises(MemoryError):
         Hands(shares=2, threads=1).add_gradients(fail, [weight], batches)

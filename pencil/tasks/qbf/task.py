@@ -1,11 +1,12 @@
 """The task: what `pencil` needs to pose a quantified formula and to write its trace."""
 
-from collections.abc import Sequence
+from collections.abc import Mapping, Sequence
 from random import Random
 
 from pencil.tasks.base import Task
 from pencil.tasks.logic import LOGIC_WORDS, stated_answer
 from pencil.tasks.qbf import formats, generate, reason
+from pencil.tasks.qbf.hints import literal_values
 from pencil.tasks.qbf.instance import EXISTS, FORALL, QuantifiedFormula
 from pencil.trace import TraceWriter
 
@@ -44,6 +45,10 @@ class Qbf(Task[QuantifiedFormula]):
     def reason(self, instance: QuantifiedFormula, write: TraceWriter) -> None:
         """Try values in prefix order."""
         reason.solve(instance, write)
+
+    def hints(self, generated: Sequence[str]) -> Sequence[Mapping[str, bool]]:
+        """The value of each literal that is checked: a learner finds out late how to look one up."""
+        return literal_values(generated)
 
     def answer(self, response: Sequence[str]) -> str | None:
         """`True` or `False`."""
