@@ -5,6 +5,8 @@ head. transformers and tokenizers are the `hf` extra and are imported inside of 
 """
 
 import shutil
+from collections.abc import Iterator
+from contextlib import contextmanager
 from pathlib import Path
 from typing import TYPE_CHECKING, Any
 
@@ -35,9 +37,24 @@ def export(checkpoint: Checkpoint, directory: Path) -> None:
         raise PencilError(f"{directory}: found something there already, expected a new or empty directory")
     unfinished = directory.with_name(f".{directory.name}.new")
     shutil.rmtree(unfinished, ignore_errors=True)
-    to_gpt_neox(checkpoint.model, checkpoint.vocab).save_pretrained(unfinished)
+    with _no_progress_bar():
+        to_gpt_neox(checkpoint.model, checkpoint.vocab).save_pretrained(unfinished)
     to_tokenizer(checkpoint.vocab, checkpoint.model.context).save_pretrained(unfinished)
+    shutil.copymode(unfinished / "config.json", unfinished / "model.safetensors")  # which its owner alone may read
     unfinished.rename(directory)
+
+
+@contextmanager
+def _no_progress_bar() -> Iterator[None]:
+    """A few megabytes are written before a bar can be read."""
+    logging = _require("transformers").utils.logging
+    shown = logging.is_progress_bar_enabled()
+    logging.disable_progress_bar()
+    try:
+        yield
+    finally:
+        if shown:
+            logging.enable_progress_bar()
 
 
 def to_gpt_neox(model: Transformer, vocab: Vocab) -> "GPTNeoXForCausalLM":

@@ -64,6 +64,12 @@ def test_words_are_split_as_ours_are() -> None:
         assert tokenizer(text)["input_ids"] == vocab.encode(split(separated))
 
 
+def test_everyone_may_read_what_was_written_without_a_word(tmp_path: Path, capfd: pytest.CaptureFixture[str]) -> None:
+    hf.export(make(get_task("sat", 4).vocab), tmp_path / "out")
+    assert len({path.stat().st_mode for path in (tmp_path / "out").iterdir()}) == 1
+    assert capfd.readouterr() == ("", "")
+
+
 def test_a_full_directory_is_left_alone(tmp_path: Path) -> None:
     (tmp_path / "notes").write_text("mine")
     with pytest.raises(PencilError, match="expected a new or empty directory"):
