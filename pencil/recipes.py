@@ -20,7 +20,7 @@ def qbf3() -> Recipe:
 
 def sat3() -> Recipe:
     """SAT with 3 variables, 0.8M parameters, on two CPU cores."""
-    return _recipe("sat", [3], "tiny", TrainConfig(steps=5_000, evaluate_every=2_500))
+    return _recipe("sat", [3], "tiny", TrainConfig(steps=4_000, evaluate_every=2_000))
 
 
 def einstein3() -> Recipe:

@@ -9,8 +9,8 @@ from collections.abc import Sequence
 
 LENGTHS = (12, 6, 3)
 """How many words are looked up; the longest known stretch counts."""
-AHEAD = 7
-"""How many tokens are guessed at most. More of them are wrong, and a wrong one costs as much as a right one."""
+AHEAD = 11
+"""How many tokens are guessed at most. The later ones are wrong more often, and cost as much as the first."""
 LIMIT = 2**16
 """How many stretches are remembered. Then all are forgotten: the words to come are learned quickly."""
 

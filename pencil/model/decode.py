@@ -12,7 +12,7 @@ from pencil.model.quick import QuickBlock
 from pencil.model.single import SingleToken, array
 from pencil.model.transformer import Block, Transformer
 
-WIDE = 8
+WIDE = 12
 """Up to this many tokens of each row attend in one call for all rows."""
 
 
@@ -92,8 +92,8 @@ class _Feed:
         spans = sorted(self.spans.values())
         width = _shared_width([span.end - span.start for span in spans])
         longer = [span for span in spans if span.end - span.start > width]
-        self.parts: list[_Tails | _Start] = [_Tails(cache, spans, width)]
-        self.parts += [_Start(cache, span, width) for span in longer]
+        self.parts: list[_Tails | _Start] = [_Tails(spans, width, cache.device)]
+        self.parts += [_Start(span, width, cache.device) for span in longer]
 
     def last(self, counts: Iterable[int]) -> list[int]:
         """Where the last tokens of each row are, this many of each, in the order in which the rows were given."""
@@ -116,50 +116,44 @@ def _shared_width(counts: list[int]) -> int:
 
 
 class _Tails:
-    """The last tokens of every row in one call over all slots; a row with fewer repeats its first.
+    """The last tokens of every row in one call over all slots; a row with fewer repeats its first."""
 
-    torch's attention takes half as long again for so few queries as the two products and the softmax one by one.
-    """
-
-    def __init__(self, cache: KVCache, spans: list[_Span], width: int) -> None:
+    def __init__(self, spans: list[_Span], width: int, device: torch.device | None) -> None:
         self.slots, held, starts, ends = zip(*spans, strict=True)
-        held, starts, ends = torch.tensor([held, starts, ends], device=cache.device).unsqueeze(-1)  # (rows, 1) each
-        self.places = (ends - width + torch.arange(width, device=cache.device)).maximum(starts)  # (rows, width)
+        held, starts, ends = torch.tensor([held, starts, ends], device=device).unsqueeze(-1)  # (rows, 1) each
+        self.places = (ends - width + torch.arange(width, device=device)).maximum(starts)  # (rows, width)
         seen = self.places - starts + held + 1  # (rows, width), how many tokens each may see
-        self.length, self.scale = int(seen.max()), cache.config.head_width**-0.5
+        self.length = int(seen.max())
         self.mask = _mask(seen, self.length).unsqueeze(1)  # (rows, 1, width, length)
-        self.scores = torch.empty(len(spans), cache.config.n_heads, width, self.length, device=cache.device)
 
     def __call__(self, q: Tensor, keys: Tensor, values: Tensor) -> Tensor:
         """(rows, width, H, E) -> (rows, width, H, E)."""
-        q = q.transpose(1, 2).mul(self.scale).flatten(0, 1)  # (rows * H, width, E)
-        torch.bmm(q, self._held(keys).transpose(1, 2), out=self.scores.flatten(0, 1))
-        shares = self.scores.add_(self.mask).softmax(-1).flatten(0, 1)  # (rows * H, width, length)
-        return torch.bmm(shares, self._held(values)).view(len(self.slots), -1, *q.shape[1:]).transpose(1, 2)
-
-    def _held(self, tensor: Tensor) -> Tensor:
-        """(slots, H, tokens, E) -> (rows * H, length, E)."""
-        dense = self.slots == tuple(range(len(self.slots)))
-        chosen = slice(len(self.slots)) if dense else list(self.slots)  # rows that are not fed cost a copy of the rest
-        return tensor[chosen].flatten(0, 1)[:, : self.length]
+        dense = self.slots == tuple(range(len(q)))
+        chosen = slice(len(q)) if dense else list(self.slots)  # rows that are not fed cost a copy of those that are
+        keys, values = (tensor[chosen, :, : self.length] for tensor in (keys, values))
+        return _mix(q, keys, values, self.mask)
 
 
 class _Start:
     """All but the last tokens of one row, each blind to those after it."""
 
-    def __init__(self, cache: KVCache, span: _Span, width: int) -> None:
-        self.slot, self.places = span.slot, slice(span.start, span.end - width)
-        self.length = span.held + self.places.stop - self.places.start
-        self.mask = _mask(torch.arange(span.held + 1, self.length + 1, device=cache.device), self.length)
+    def __init__(self, span: _Span, width: int, device: torch.device | None) -> None:
+        self.slot, self.places, count = span.slot, slice(span.start, span.end - width), span.end - width - span.start
+        self.length = span.held + count
+        self.mask = _mask(torch.arange(span.held + 1, self.length + 1, device=device), self.length)
 
     def __call__(self, q: Tensor, keys: Tensor, values: Tensor) -> Tensor:
         """(T, H, E) -> (T, H, E)."""
         keys, values = (tensor[self.slot, None, :, : self.length] for tensor in (keys, values))
-        q = q.transpose(0, 1).unsqueeze(0)  # (1, H, T, E)
-        return F.scaled_dot_product_attention(q, keys, values, attn_mask=self.mask).squeeze(0).transpose(0, 1)
+        return _mix(q.unsqueeze(0), keys, values, self.mask).squeeze(0)
 
 
 def _mask(seen: Tensor, length: int) -> Tensor:
     """(..., T) numbers of tokens to see -> (..., T, length): 0 for these, -inf for the rest."""
     hidden = torch.arange(length, device=seen.device) >= seen.unsqueeze(-1)
     return torch.zeros(hidden.shape, device=seen.device).masked_fill_(hidden, -torch.inf)
+
+
+def _mix(q: Tensor, keys: Tensor, values: Tensor, mask: Tensor) -> Tensor:
+    """(B, T, H, E) queries with (B, H, length, E) keys and values -> (B, T, H, E)."""
+    return F.scaled_dot_product_attention(q.transpose(1, 2), keys, values, attn_mask=mask).transpose(1, 2)

@@ -57,9 +57,7 @@ class SingleToken:
     def _normalise(self, x: Array, weight: Array) -> Array:
         """(D,) -> (D,)."""
         centred: Array = x - np.add.reduce(x) / len(x)
-        scale = 1 / sqrt(centred.dot(centred) / len(x) + self.epsilon)
-        centred *= weight
-        centred *= scale
+        centred *= weight * (1 / sqrt(centred.dot(centred) / len(x) + self.epsilon))
         return centred
 
 
