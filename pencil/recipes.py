@@ -30,8 +30,8 @@ def einstein3() -> Recipe:
 
 def qbf() -> Recipe:
     """QBF with 3 to 10 variables, one model of 1.2M parameters, hours on a CPU."""
-    train = TrainConfig(steps=40_000, evaluate_every=10_000)
-    return _start_with(_recipe("qbf", range(3, 11), "small", train, batch=6, stretch=300), size=3, steps=4_000)
+    train = TrainConfig(steps=20_000, evaluate_every=10_000)
+    return _start_with(_recipe("qbf", range(3, 11), "small", train, batch=4, stretch=300), size=3, steps=1_000)
 
 
 def sat() -> Recipe:

@@ -4,7 +4,10 @@ from typing import Any
 import pytest
 
 from benchmarks import decode
-from benchmarks.decode import MARKS, TASK, moments, think, transformers_loop
+from benchmarks.decode import MARKS, TASK, Replaying, moments, think, transformers_loop
+from pencil.generate.engine import Engine
+from pencil.generate.events import Token
+from pencil.generate.limits import Limits
 from pencil.model.presets import preset
 from pencil.model.transformer import Transformer
 from pencil.rule import Context
@@ -23,11 +26,20 @@ def test_moments_are_live_sequences_that_go_on_and_reduce() -> None:
         assert context.reductions > 10
 
 
-def test_the_engine_says_the_script_to_its_end(model: Transformer) -> None:
-    starts = [(prompt, script[-60:]) for prompt, script in islice(moments(300), 3)]
-    said, seconds = think(model, starts, words=60, guessing=False)
-    assert said == 3 * 59  # all but the first words, which the clock leaves out
-    assert seconds > 0
+@pytest.mark.parametrize("guessing", [False, True])
+def test_the_engine_says_the_script(model: Transformer, guessing: bool) -> None:
+    starts = list(islice(moments(300), 3))
+    engine = Engine(Replaying(model, starts, guessing), MARKS, limits=Limits(tokens=150))
+    said: dict[int, list[int]] = {engine.submit(prompt): [] for prompt, _ in starts}
+    while not engine.idle:
+        for row, event in engine.step():
+            if isinstance(event, Token):
+                said[row].append(event.id)
+    assert list(said.values()) == [script[:150] for _, script in starts]
+
+
+def test_the_clock_starts_after_the_warm_up(model: Transformer) -> None:
+    assert think(model, list(islice(moments(300), 2)), words=20, guessing=True) > 0
 
 
 def test_the_transformers_loop_reads_what_the_rule_leaves(model: Transformer, monkeypatch: pytest.MonkeyPatch) -> None:
