@@ -6,7 +6,10 @@ import pytest
 import pencil
 from experiments.ship import card
 from pencil.errors import CheckpointError
+from pencil.evaluate import evaluate
+from pencil.generate.engine import Engine
 from pencil.model.checkpoint import Checkpoint, read, save
+from pencil.model.int8 import to_int8
 from pencil.model.pretrained import Bundled, bundled, find, locate
 from pencil.model.transformer import ModelConfig, Transformer
 from pencil.tasks import get_task
@@ -90,3 +93,26 @@ def test_what_ships_is_small_measured_and_has_its_card(model: Bundled) -> None:
     assert [report["size"] for report in reports] == list(model.sizes)
     assert min(report["count"] for report in reports) >= 100
     assert model.card == card(model.name, read(model.directory), model.facts)
+
+
+REAL = bundled()
+
+
+@pytest.mark.parametrize("model", REAL, ids=[model.name for model in REAL])
+def test_what_ships_solves_what_it_has_never_seen(model: Bundled) -> None:
+    checkpoint = read(model.directory)
+    task = get_task(model.task, model.sizes[0])
+    report, _ = evaluate(checkpoint.model, checkpoint.vocab, task, count=20, seed=1)
+    assert (report.accuracy, report.trace_rate > 0.95) == (1.0, True)
+
+
+@pytest.mark.parametrize("model", REAL, ids=[model.name for model in REAL])
+def test_what_ships_says_the_same_in_8_bits(model: Bundled) -> None:
+    checkpoint = read(model.directory)
+    task, vocab = get_task(model.task, model.sizes[0]), checkpoint.vocab
+    prompts = [vocab.encode(task.prompt(task.draw(5, index))) for index in range(20)]
+    exact, rounded = (
+        [(stopped.context, stopped.generated) for stopped in Engine(kind, vocab.marks, end=vocab.end).run(prompts)]
+        for kind in (checkpoint.model, to_int8(checkpoint.model))
+    )
+    assert rounded == exact
