@@ -25,7 +25,7 @@ def sat3() -> Recipe:
 
 def einstein3() -> Recipe:
     """Puzzles of 3 houses, 1.2M parameters, on two CPU cores."""
-    return _recipe("einstein", [3], "small", TrainConfig(steps=6_000, evaluate_every=2_000), batch=3, stretch=600)
+    return _recipe("einstein", [3], "small", TrainConfig(steps=9_000, evaluate_every=4_500), batch=2, stretch=600)
 
 
 def qbf() -> Recipe:
@@ -36,13 +36,14 @@ def qbf() -> Recipe:
 
 def sat() -> Recipe:
     """SAT with 3 to 10 variables, one model of 1.2M parameters, hours on a CPU."""
-    return _recipe("sat", range(3, 11), "small", TrainConfig(steps=40_000, evaluate_every=10_000), batch=4, stretch=300)
+    train = TrainConfig(steps=40_000, evaluate_every=10_000)
+    return _recipe("sat", range(3, 11), "small", train, batch=4, stretch=300, window=3_072)
 
 
 def einstein() -> Recipe:
     """Puzzles of 3 to 5 houses, one model of 1.2M parameters, hours on a CPU."""
     train = TrainConfig(steps=40_000, evaluate_every=10_000)
-    return _recipe("einstein", range(3, 6), "small", train, batch=4, stretch=600)
+    return _recipe("einstein", range(3, 6), "small", train, batch=4, stretch=600, window=4_096)
 
 
 def paper_sat() -> Recipe:
@@ -107,12 +108,14 @@ def _recipe(
     train: TrainConfig,
     batch: int = 4,
     stretch: int | None = None,
+    window: int = 2_048,
     hints: bool = True,
 ) -> Recipe:
     """A recipe for problem sizes that are drawn equally often, or with the weights given."""
     weights = dict(sizes) if isinstance(sizes, Mapping) else dict.fromkeys(sizes, 1.0)
     words = len(get_task(task, max(weights)).vocab)
-    return Recipe(DataConfig(task, weights, batch=batch, stretch=stretch, hints=hints), preset(model, words), train)
+    data = DataConfig(task, weights, batch=batch, stretch=stretch, window=window, hints=hints)
+    return Recipe(data, preset(model, words, context=window), train)
 
 
 def _start_with(recipe: Recipe, size: int, steps: int) -> Recipe:
