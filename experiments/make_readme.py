@@ -17,8 +17,8 @@ INTRODUCTION = """\
 
 Where models are trained, all methods get the same CPU time on one thread, and each number says how long. That, and
 models of about a million parameters, is what two CPU cores can do in hours. The paper's own settings are recipes for a
-GPU: `pencil train paper_sat`, `paper_qbf` and `paper_einstein`, each with `--format pencil`, `cot` or `direct`. Ours learn
-QBF with hints, in every format that writes traces; `../LOG.md` says what they are.
+GPU: `pencil train paper_sat`, `paper_qbf` and `paper_einstein`, each with `--format pencil`, `cot` or `direct`. Ours
+learn QBF with hints, in every format that writes traces; `../LOG.md` says what they are.
 
 Training shares well: start the same command once for each core, each with `OMP_NUM_THREADS=1`. Stopped, it goes on.
 `--use MODEL=DIR` takes a finished run of `pencil train` instead, and its hours are the ones that are shown.

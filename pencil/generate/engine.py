@@ -17,7 +17,7 @@ from pencil.generate.events import Event, Reduced, Stopped
 from pencil.generate.guess import Guesser
 from pencil.generate.limits import DEFAULT_LIMITS, Limits
 from pencil.generate.row import Row
-from pencil.generate.sample import GREEDY, Sampling, pick
+from pencil.generate.sample import GREEDY, Choice, Sampling
 from pencil.model.protocol import GuessingDecoder, Model
 from pencil.tokens import Marks
 
@@ -142,8 +142,9 @@ class Engine:
         places = accumulate((1 + len(guess) for guess in guesses), initial=0)
         talking = [said for said in zip(rows, places, map(iter, guesses), strict=False) if said[0].caught_up]
         events: list[tuple[int, Event]] = []
+        choice = Choice(logits)
         while talking:
-            tokens = pick(logits[[place for _, place, _ in talking]], [row.sampler for row, _, _ in talking])
+            tokens = choice.pick([place for _, place, _ in talking], [row.sampler for row, _, _ in talking])
             going_on = []
             for (row, place, guess), token in zip(talking, tokens, strict=True):
                 events.extend((row.number, event) for event in self._take(row, token))

@@ -42,15 +42,28 @@ class Sampler:
         self.random = Random(f"{sampling.seed}:{index}")
 
 
+class Choice:
+    """Tokens by (rows, V) logits; each depends on its row's logits and its sampler alone."""
+
+    def __init__(self, logits: Tensor) -> None:
+        self.logits = logits
+        self.likeliest: list[int] = logits.argmax(-1).tolist()
+
+    def pick(self, rows: Sequence[int], samplers: Sequence[Sampler]) -> list[int]:
+        """A token for each of these rows."""
+        chosen = [self.likeliest[row] for row in rows]
+        drawing = [index for index, sampler in enumerate(samplers) if sampler.sampling.temperature > 0]
+        if drawing:
+            logits = self.logits[[rows[index] for index in drawing]]
+            drawn = _draw(logits.double(), [samplers[index] for index in drawing])
+            for index, token in zip(drawing, drawn, strict=True):
+                chosen[index] = token
+        return chosen
+
+
 def pick(logits: Tensor, samplers: Sequence[Sampler]) -> list[int]:
-    """(rows, V) logits -> a token for each row; each choice depends on that row's logits and sampler alone."""
-    chosen: list[int] = logits.argmax(-1).tolist()
-    drawing = [index for index, sampler in enumerate(samplers) if sampler.sampling.temperature > 0]
-    if drawing:
-        drawn = _draw(logits[drawing].double(), [samplers[index] for index in drawing])
-        for index, token in zip(drawing, drawn, strict=True):
-            chosen[index] = token
-    return chosen
+    """(rows, V) logits -> a token for each row."""
+    return Choice(logits).pick(range(len(samplers)), samplers)
 
 
 def _draw(logits: Tensor, samplers: Sequence[Sampler]) -> list[int]:
