@@ -21,7 +21,7 @@ from torch import Tensor
 from benchmarks.common import Row, run
 from pencil import Context, get_task
 from pencil.generate.engine import Engine
-from pencil.generate.events import Event, Stopped, Token
+from pencil.generate.events import Token
 from pencil.generate.limits import Limits
 from pencil.generate.reference import reference
 from pencil.generate.sample import GREEDY, Sampler, pick
@@ -189,19 +189,22 @@ def speed(model: Transformer, starts: Sequence[Start], words: int, guessing: boo
 
 
 def think(model: Transformer, starts: Sequence[Start], words: int, guessing: bool) -> float:
-    """Tokens a second after the warm-up, until the first row has said its words."""
-    replaying = Replaying(model, starts, guessing)
-    engine = Engine(replaying, MARKS, end=TASK.vocab.end, rows=len(starts), limits=Limits(tokens=WARM_UP + words))
+    """Tokens a second after the warm-up, until the rows have said so many words on average."""
+    engine = Engine(Replaying(model, starts, guessing), MARKS, rows=len(starts), limits=Limits(tokens=None))
     for prompt, _ in starts:
         engine.submit(prompt)
-    said = start = warm = 0.0
-    events: list[Event] = []
-    while not any(isinstance(event, Stopped) for event in events):
-        if not start and said >= WARM_UP * len(starts):
-            start, warm = time.perf_counter(), said
-        events = [event for _, event in engine.step()]
-        said += sum(isinstance(event, Token) for event in events)
-    return (said - warm) / (time.perf_counter() - start)
+    warm = say(engine, WARM_UP * len(starts))
+    start = time.perf_counter()
+    said = say(engine, (WARM_UP + words) * len(starts) - warm)
+    return said / (time.perf_counter() - start)
+
+
+def say(engine: Engine, least: int) -> int:
+    """Let all rows go on until this many tokens are said; how many they were."""
+    said = 0
+    while said < least:
+        said += sum(isinstance(event, Token) for _, event in engine.step())
+    return said
 
 
 class Replaying:
