@@ -54,9 +54,9 @@ class PackedLoss(nn.Module):
         hidden = self.model.hidden(ids, positions, every, blocks)  # (A, D)
         logits = self.model.logits(hidden.index_select(0, inputs))  # (M, V)
         wrong = logits.detach().argmax(-1) != targets
-        return Loss(F.cross_entropy(logits, targets, reduction="sum"), self._hints(halfway.x, batch), wrong)
+        return Loss(F.cross_entropy(logits, targets, reduction="sum"), self._hint_loss(halfway.x, batch), wrong)
 
-    def _hints(self, x: Tensor, batch: Batch) -> Tensor:
+    def _hint_loss(self, x: Tensor, batch: Batch) -> Tensor:
         """(N, D) halfway -> (): how far the words in mind there are from those of the hints."""
         rows, columns = batch.hints.nonzero()
         places, hints = (torch.from_numpy(a).to(x.device) for a in (batch.places[rows], batch.hints[rows, columns]))
