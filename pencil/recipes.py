@@ -25,7 +25,8 @@ def sat3() -> Recipe:
 
 def einstein3() -> Recipe:
     """Puzzles of 3 houses, 1.2M parameters, on two CPU cores."""
-    return _recipe("einstein", [3], "small", TrainConfig(steps=9_000, evaluate_every=4_500), batch=2, stretch=600)
+    train = TrainConfig(steps=7_500, evaluate_every=7_500)
+    return _recipe("einstein", [3], "small", train, batch=2, stretch=600, rope_base=1e5)
 
 
 def qbf() -> Recipe:
@@ -110,12 +111,13 @@ def _recipe(
     stretch: int | None = None,
     window: int = 2_048,
     hints: bool = True,
+    rope_base: float = 1e4,
 ) -> Recipe:
     """A recipe for problem sizes that are drawn equally often, or with the weights given."""
     weights = dict(sizes) if isinstance(sizes, Mapping) else dict.fromkeys(sizes, 1.0)
     words = len(get_task(task, max(weights)).vocab)
     data = DataConfig(task, weights, batch=batch, stretch=stretch, window=window, hints=hints)
-    return Recipe(data, preset(model, words, context=window), train)
+    return Recipe(data, preset(model, words, context=window, rope_base=rope_base), train)
 
 
 def _start_with(recipe: Recipe, size: int, steps: int) -> Recipe:

@@ -2,7 +2,7 @@
 
 import sys
 from abc import ABC, abstractmethod
-from collections.abc import Mapping, Sequence
+from collections.abc import Sequence
 from functools import cached_property
 from io import TextIOWrapper
 from pathlib import Path
@@ -10,6 +10,7 @@ from random import Random
 from typing import Any, ClassVar, Generic, Literal, TypeVar
 
 from pencil.errors import ParseError, SizeError
+from pencil.tasks.hints import Hint
 from pencil.tokens import END, PROMPT_END, START, Vocab
 from pencil.trace import Trace, TraceWriter
 
@@ -86,12 +87,12 @@ class Task(ABC, Generic[Instance]):
         trace = Trace(self.prompt(instance), (*write.words, END))
         return Trace(trace.prompt, tuple(trace.final)) if format == "direct" else trace
 
-    def hints(self, generated: Sequence[str]) -> Sequence[Mapping[str, bool]]:
-        """For each word of a trace, what to have in mind before it is said: words that hold, and words that do not.
+    def hints(self, words: Sequence[str]) -> Sequence[Hint]:
+        """What a learner may be told beside the trace, given what is live and what is generated from there on.
 
-        A learner may be told, where it takes long to find out by itself; the trace is the same with and without.
+        Where it takes long to find something out, a hint is worth it; the trace is the same with and without.
         """
-        return [{}] * len(generated)
+        return ()
 
     def solve(self, instance: Instance) -> str:
         """The right answer, by the reasoner."""

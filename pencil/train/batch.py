@@ -11,7 +11,7 @@ from dataclasses import dataclass
 
 import numpy as np
 
-from pencil.train.pack import Ints, Packed, join
+from pencil.train.pack import Hints, Ints, Packed, join
 
 CHUNKS = ((256, 64), (768, 128))
 """Up to a mean position, how many queries a chunk has; long contexts are worth fewer gathers and more masked pairs."""
@@ -50,8 +50,8 @@ class Batch:
     """(M,) after which of the last chunks' queries a target is predicted."""
     targets: Ints
     """(M,)"""
-    hints: Ints
-    """(M, K) signed, as those of `Packed`."""
+    hints: Hints
+    """As those of `Packed`; what is looked at is a place in the batch."""
     packed: int
     """How many of the N tokens are no padding."""
 
@@ -87,7 +87,7 @@ def make_batch(traces: Sequence[Packed], chunk: int | None = None) -> Batch:
         last=_placed(last, order),
         inputs=np.argsort(last.queries, kind="stable")[asked],
         targets=packed.targets,
-        hints=packed.hints,
+        hints=Hints(packed.hints.mind, _placed_looks(packed.hints.looks, order)),
         packed=len(packed),
     )
 
@@ -113,6 +113,11 @@ def _placed(chunks: Chunks, order: Ints) -> Chunks:
     """The same chunks, packed indices replaced by places in the batch."""
     place = np.append(np.argsort(order), -1)  # the last one is for padding, -1
     return Chunks(place[chunks.queries], tuple(place[keys] for keys in chunks.keys))
+
+
+def _placed_looks(looks: Ints, order: Ints) -> Ints:
+    """The same looks, packed indices replaced by places in the batch."""
+    return np.column_stack((looks[:, :3], np.argsort(order)[looks[:, 3]]))
 
 
 def live_at(ends: Ints, time: int, count: int) -> Ints:

@@ -8,7 +8,6 @@ from itertools import count
 from random import Random
 from typing import Any
 
-import numpy as np
 from torch.utils.data import DataLoader, Dataset
 
 from pencil.rule import Context
@@ -16,7 +15,7 @@ from pencil.tasks import Task, get_task
 from pencil.tokens import Marks, Vocab
 from pencil.train.batch import Batch, make_batch
 from pencil.train.config import DataConfig
-from pencil.train.pack import Ints, Packed, pack
+from pencil.train.pack import Hints, Packed, pack
 from pencil.train.split import draw
 
 EDGES = 0.1
@@ -66,19 +65,24 @@ class Data(Dataset[list[Batch]]):
             prompt, generated = random_stretch(prompt, generated, marks, config.stretch, rng)
         return pack(prompt, generated, marks, self._hints(task, prompt, generated)).within(config.window)
 
-    def _hints(self, task: Task[Any], prompt: Sequence[int], generated: Sequence[int]) -> Ints | None:
-        """(M, K) what to have in mind before each generated token, signed."""
+    def _hints(self, task: Task[Any], prompt: Sequence[int], generated: Sequence[int]) -> Hints | None:
+        """What the task tells beside the trace, in numbers."""
         if not self.config.hints:
             return None
-        words = self.vocab.decode([*prompt, *generated])
-        hints = task.hints(words)[len(prompt) :]
-        signed = np.zeros((len(hints), max(map(len, hints), default=0)), np.int64)
-        for row, hint in zip(signed, hints, strict=True):
-            ids = self.vocab.encode(list(hint))
-            row[: len(ids)] = [
-                token + 1 if holds else -token - 1 for token, holds in zip(ids, hint.values(), strict=True)
-            ]
-        return signed
+        hints = task.hints(self.vocab.decode([*prompt, *generated]))
+        return Hints.of(
+            [
+                (hint.place, hint.depth, token + 1 if holds else -token - 1)
+                for hint in hints
+                for token, holds in zip(self.vocab.encode(list(hint.mind)), hint.mind.values(), strict=True)
+            ],
+            [
+                (hint.place, hint.depth, head, place)
+                for hint in hints
+                for head, places in hint.looks.items()
+                for place in places
+            ],
+        )
 
     def batches(self, first: int, workers: int) -> Iterator[list[Batch]]:
         """Endless, from a step on; made in worker processes ahead of time, or here if there are none."""

@@ -4,7 +4,7 @@ Shapes in comments: N packed tokens, A that ask, in chunks of Q, K keys of a chu
 words.
 """
 
-from collections.abc import Callable, Iterator
+from collections.abc import Iterator
 from typing import NamedTuple, cast
 
 import torch
@@ -13,8 +13,7 @@ from torch.nn import functional as F
 
 from pencil.model.transformer import Attend, Block, Transformer, finish, split_heads
 from pencil.train.batch import Batch, Chunks
-
-ApplyBlock = Callable[[Tensor, Tensor, Tensor, Attend], Tensor]
+from pencil.train.hints import ApplyBlock, HintLoss
 
 
 class Loss(NamedTuple):
@@ -48,32 +47,12 @@ class PackedLoss(nn.Module):
             for array in (batch.ids, batch.positions, batch.inputs, batch.targets)
         )
         every, last = (ChunkedAttention(batch, part, weight.device, weight.dtype) for part in (batch.every, batch.last))
-        blocks = frugal_blocks(self.model, ids, last)
-        halfway = Halfway()
-        blocks.insert(len(blocks) // 2, halfway)
-        hidden = self.model.hidden(ids, positions, every, blocks)  # (A, D)
+        hints = HintLoss(self.model, batch, every)
+        blocks = hints.listen_in(frugal_blocks(self.model, ids, last))
+        hidden = self.model.hidden(ids, positions, hints, blocks)  # (A, D)
         logits = self.model.logits(hidden.index_select(0, inputs))  # (M, V)
         wrong = logits.detach().argmax(-1) != targets
-        return Loss(F.cross_entropy(logits, targets, reduction="sum"), self._hint_loss(halfway.x, batch), wrong)
-
-    def _hint_loss(self, x: Tensor, batch: Batch) -> Tensor:
-        """(N, D) halfway -> (): how far the words in mind there are from those of the hints."""
-        rows, columns = batch.hints.nonzero()
-        places, hints = (torch.from_numpy(a).to(x.device) for a in (batch.places[rows], batch.hints[rows, columns]))
-        words = self.model.logits(self.model.norm(x.index_select(0, places)))  # (hints, V), as after the last layer
-        in_mind = words.gather(1, hints.abs().unsqueeze(1) - 1).squeeze(1)
-        return F.binary_cross_entropy_with_logits(in_mind, (hints > 0).to(words.dtype), reduction="sum")
-
-
-class Halfway:
-    """A block that changes nothing and keeps what passes through."""
-
-    x: Tensor
-
-    def __call__(self, x: Tensor, cos: Tensor, sin: Tensor, attend: Attend) -> Tensor:
-        """(N, D) -> (N, D)."""
-        self.x = x
-        return x
+        return Loss(F.cross_entropy(logits, targets, reduction="sum"), hints.total, wrong)
 
 
 def frugal_blocks(model: Transformer, ids: Tensor, last_attend: "ChunkedAttention") -> list[ApplyBlock]:

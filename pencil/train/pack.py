@@ -47,9 +47,8 @@ class Packed:
     """(M,) the packed index after which a token is predicted; with an empty answer, one index has two targets."""
     targets: Ints
     """(M,) the tokens that the model generates."""
-    hints: Ints
-    """(M, K) what to have in mind before each of them is said: w + 1 for a token w that holds, -w - 1 for one that does
-    not, 0 for nothing."""
+    hints: "Hints"
+    """What to have in mind, and where to look, before some of them are said."""
 
     def __len__(self) -> int:
         return len(self.ids)
@@ -69,7 +68,7 @@ class Packed:
             index_of[self.ends[kept]],
             index_of[self.inputs[asked]],
             self.targets[asked],
-            self.hints[asked],
+            self.hints.keep(kept, asked),
         )
 
     def within(self, window: int) -> "Packed":
@@ -77,47 +76,112 @@ class Packed:
         return self if self.positions.max() < window else self.keep(self.positions < window)
 
 
+@dataclass(frozen=True)
+class Hints:
+    """The hints of a trace, in rows of numbers; `Hint` says what they mean."""
+
+    mind: Ints
+    """(P, 3) the target they come before, their depth, and w + 1 for a token w in mind, -w - 1 for one that is not."""
+    looks: Ints
+    """(L, 4) the target they come before, their depth, a head, and the packed index it looks at."""
+
+    @staticmethod
+    def of(mind: Sequence[Sequence[int]] = (), looks: Sequence[Sequence[int]] = ()) -> "Hints":
+        """From lists of rows, which may be empty."""
+        return Hints(np.array(mind, np.int64).reshape(-1, 3), np.array(looks, np.int64).reshape(-1, 4))
+
+    def keep(self, kept: NDArray[np.bool_], asked: NDArray[np.bool_]) -> "Hints":
+        """Only those before a target that is still asked for, at tokens that are kept."""
+        target_of, index_of = np.cumsum(asked) - 1, np.cumsum(kept) - 1  # old -> new
+        mind = self.mind[asked[self.mind[:, 0]]]
+        looks = self.looks[asked[self.looks[:, 0]] & kept[self.looks[:, 3]]]
+        return Hints(
+            np.column_stack((target_of[mind[:, 0]], mind[:, 1:])),
+            np.column_stack((target_of[looks[:, 0]], looks[:, 1:3], index_of[looks[:, 3]])),
+        )
+
+    def shifted(self, targets: int, tokens: int) -> "Hints":
+        """The same, after so many targets and tokens of other traces."""
+        return Hints(self.mind + np.array([targets, 0, 0]), self.looks + np.array([targets, 0, 0, tokens]))
+
+
 def pack(
-    prompt: Sequence[int], generated: Sequence[int], marks: Marks[int] | None, hints: Ints | None = None
+    prompt: Sequence[int], generated: Sequence[int], marks: Marks[int] | None, hints: Hints | None = None
 ) -> Packed:
-    """Write a trace once; without marks nothing is erased, which is a chain of thought."""
+    """Write a trace once; without marks nothing is erased, which is a chain of thought.
+
+    Hints name words by their index in `[*prompt, *generated]`: their rows start with the word after which they hold,
+    and looks end with the word looked at.
+    """
     context = Context(prompt, marks or NOTHING)
     ids, positions, live = list(prompt), list(range(len(prompt))), list(range(len(prompt)))
+    words = list(range(len(prompt)))  # for each packed token, which word it is
+    copies = list(range(len(prompt)))  # for each word, its packed index, the latest if it was read again
+    looks = _by_word(hints)
+    found: list[tuple[int, int, int, int]] = []
     erased: list[tuple[list[int], int]] = []  # packed indices, and the index at which they were erased
     inputs: list[int] = []
     targets: list[int] = []
     for token in generated:
         if not live:
             raise TraceError(f"nothing is left to predict token {len(targets)} from; a trace needs a prompt to keep")
+        word = len(prompt) + len(targets)
+        found += [(len(targets), depth, head, copies[seen]) for depth, head, seen in looks.get(word - 1, ())]
         inputs.append(live[-1])
         targets.append(token)
         reduction = context.append(token)
         fresh: Sequence[int] = (token,)
+        said = [word]
         if reduction is not None:
             erased.append((live[reduction.kept :], len(ids)))
-            del live[reduction.kept :]
             fresh = reduction.answer
-        for token in fresh:
+            said = [words[index] for index in live[len(live) - len(fresh) :]]
+            del live[reduction.kept :]
+        copies.append(len(ids))
+        for token, word in zip(fresh, said, strict=True):
+            copies[word] = len(ids)
             positions.append(len(live))
             live.append(len(ids))
             ids.append(token)
+            words.append(word)
     ends = np.full(len(ids), len(ids))
     for indices, end in erased:
         ends[indices] = end
-    hints = np.zeros((len(targets), 0), np.int64) if hints is None else hints
-    packed = Packed(*(np.array(part, np.int64) for part in (ids, positions, ends, inputs, targets, hints)))
+    rest = _before_targets(hints, found, len(prompt), len(targets))
+    packed = Packed(_ints(ids), _ints(positions), ends, _ints(inputs), _ints(targets), rest)
     return packed.keep(np.arange(len(ids)) <= max(inputs, default=-1))  # what comes later is never read
+
+
+def _ints(numbers: Sequence[int]) -> Ints:
+    return np.array(numbers, np.int64)
+
+
+def _by_word(hints: Hints | None) -> dict[int, list[tuple[int, int, int]]]:
+    """Depth, head and word looked at, for each word after which something is looked at."""
+    looks: dict[int, list[tuple[int, int, int]]] = {}
+    for word, depth, head, seen in hints.looks.tolist() if hints else ():
+        looks.setdefault(word, []).append((depth, head, seen))
+    return looks
+
+
+def _before_targets(hints: Hints | None, looks: list[tuple[int, int, int, int]], prompt: int, targets: int) -> Hints:
+    """The hints that come before a target: not those within the prompt, nor after the last word."""
+    if hints is None:
+        return Hints.of()
+    mind = hints.mind - np.array([prompt - 1, 0, 0])
+    return Hints.of(mind[(mind[:, 0] >= 0) & (mind[:, 0] < targets)].tolist(), looks)
 
 
 def join(traces: Sequence[Packed]) -> Packed:
     """Many traces as one; none sees another, because a trace ends where the next one starts."""
     starts = np.cumsum([0, *(len(trace) for trace in traces[:-1])])
-    most = max(trace.hints.shape[1] for trace in traces)
+    firsts = np.cumsum([0, *(len(trace.targets) for trace in traces[:-1])])
+    hints = [trace.hints.shifted(*at) for trace, *at in zip(traces, firsts, starts, strict=True)]
     return Packed(
         np.concatenate([trace.ids for trace in traces]),
         np.concatenate([trace.positions for trace in traces]),
         np.concatenate([trace.ends + start for trace, start in zip(traces, starts, strict=True)]),
         np.concatenate([trace.inputs + start for trace, start in zip(traces, starts, strict=True)]),
         np.concatenate([trace.targets for trace in traces]),
-        np.concatenate([np.pad(trace.hints, ((0, 0), (0, most - trace.hints.shape[1]))) for trace in traces]),
+        Hints(np.concatenate([some.mind for some in hints]), np.concatenate([some.looks for some in hints])),
     )

@@ -7,7 +7,7 @@ from hypothesis import given
 from hypothesis import strategies as st
 
 from pencil.train.batch import Batch, Chunks, cheapest_slices, chunk_for, live_at, make_batch
-from pencil.train.pack import Packed, join, pack
+from pencil.train.pack import join, pack
 from tests.train.examples import all_traces, task_trace
 
 SHORT = [trace for trace in all_traces().values() if len(trace) < 1_000]
@@ -80,5 +80,4 @@ def test_live_tokens_are_found_far_back() -> None:
 
 
 def test_long_contexts_get_long_chunks() -> None:
-    lengths = (100, 1000, 4000)
-    assert [chunk_for(Packed(*[np.arange(length)] * 6)) for length in lengths] == [64, 128, 256]
+    assert [chunk_for(pack([9], [8] * length, None)) for length in (100, 1000, 4000)] == [64, 128, 256]

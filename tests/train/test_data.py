@@ -119,12 +119,12 @@ def test_hints_are_those_of_the_task_before_each_target() -> None:
     words, truth = data.vocab.words, data.vocab.encode(["True"])[0] + 1
     for index in range(5):
         packed = data.packed(index)
-        for target, (hint,) in zip(packed.targets, packed.hints, strict=True):
-            assert hint in (0, truth, -truth)
-            assert not hint or words[target] in ("∨", ")")
-        assert packed.hints.any()
+        assert len(packed.hints.mind)
+        for target, _, hint in packed.hints.mind:
+            assert hint in (truth, -truth)
+            assert words[packed.targets[target]] in ("∨", ")")
 
 
 def test_hints_may_be_left_out() -> None:
     [batch] = Data(replace(CONFIG, hints=False))[0]
-    assert batch.hints.shape == (len(batch.targets), 0)
+    assert not len(batch.hints.mind)

@@ -1,6 +1,5 @@
 from collections.abc import Sequence
 
-import numpy as np
 import pytest
 import torch
 from torch import Tensor
@@ -68,26 +67,3 @@ def test_wrong_counts_the_targets_that_are_not_likeliest() -> None:
     batch = make_batch([pack(trace.prompt, trace.generated, None)])
     likeliest = model(torch.tensor([[9, 5, 6]]))[0].argmax(-1)
     assert PackedLoss(model)(batch).wrong.tolist() == (likeliest != torch.tensor([5, 6, 7])).tolist()
-
-
-def test_hints_are_learned_halfway() -> None:
-    model, (prompt, generated) = tiny(n_layers=4), ([9, 8], [5, 6, 7])
-    plain = make_batch([pack(prompt, generated, None)])
-    hinted = make_batch([pack(prompt, generated, None, np.array([[0, 0], [4, -3], [0, 0]]))])
-    assert PackedLoss(model)(plain).hints == 0
-    loss = PackedLoss(model)(hinted)
-    assert loss.objective == loss.total + loss.hints
-    half = model.logits(model.hidden(torch.tensor([[9, 8, 5]]), blocks=model.blocks[:2]))[0, -1]
-    expected = F.softplus(-half[3]) + F.softplus(half[2])  # 3 is to be in mind before 6 is said, and 2 is not
-    torch.testing.assert_close(loss.hints, expected)
-    loss.hints.backward()
-    learned = {
-        name.split(".")[1] for name, weight in model.blocks.named_parameters("blocks") if weight.grad is not None
-    }
-    assert learned == {"0", "1"}
-
-
-def test_traces_with_more_and_fewer_hints_share_a_batch() -> None:
-    hints = [np.array([[1, 2]]), None, np.array([[-3]])]
-    batch = make_batch([pack([9], [5], None, hint) for hint in hints])
-    assert batch.hints.tolist() == [[1, 2], [0, 0], [-3, 0]]

@@ -5,6 +5,7 @@ from random import Random
 
 from pencil.tasks.base import Task
 from pencil.tasks.einstein import formats, generate
+from pencil.tasks.einstein.hints import hints
 from pencil.tasks.einstein.instance import (
     NATIONALITIES,
     SIZES,
@@ -17,6 +18,7 @@ from pencil.tasks.einstein.instance import (
 )
 from pencil.tasks.einstein.reason import NO_SOLUTION, Reasoner
 from pencil.tasks.einstein.solve import Solver
+from pencil.tasks.hints import Hint
 from pencil.tokens import END, split
 from pencil.trace import TraceWriter
 
@@ -72,6 +74,10 @@ class Einstein(Task[Puzzle]):
     def reason(self, instance: Puzzle, write: TraceWriter) -> None:
         """Propagate, sum up and branch."""
         Reasoner(instance, write, self.tail_recursion).reason()
+
+    def hints(self, words: Sequence[str]) -> Sequence[Hint]:
+        """What is possible at each line, and where to look it up: no line says it all."""
+        return hints(words, self.size)
 
     def answer(self, response: Sequence[str]) -> str | None:
         """The nationality of the owner, or `No Solution`."""

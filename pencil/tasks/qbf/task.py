@@ -1,9 +1,10 @@
 """The task: what `pencil` needs to pose a quantified formula and to write its trace."""
 
-from collections.abc import Mapping, Sequence
+from collections.abc import Sequence
 from random import Random
 
 from pencil.tasks.base import Task
+from pencil.tasks.hints import Hint
 from pencil.tasks.logic import LOGIC_WORDS, stated_answer
 from pencil.tasks.qbf import formats, generate, reason
 from pencil.tasks.qbf.hints import literal_values
@@ -46,9 +47,9 @@ class Qbf(Task[QuantifiedFormula]):
         """Try values in prefix order."""
         reason.solve(instance, write)
 
-    def hints(self, generated: Sequence[str]) -> Sequence[Mapping[str, bool]]:
+    def hints(self, words: Sequence[str]) -> Sequence[Hint]:
         """The value of each literal that is checked: a learner finds out late how to look one up."""
-        return literal_values(generated)
+        return literal_values(words)
 
     def answer(self, response: Sequence[str]) -> str | None:
         """`True` or `False`."""

@@ -1,0 +1,88 @@
+"""The loss of the hints: what the states part of the way through the layers have in mind, and where heads look.
+
+What is in mind is read by the output layer that is there anyway, so nothing new is learned for it. Where a head looks
+is the share of its attention that goes to the tokens named.
+
+Shapes in comments: N tokens of a batch, L looks, Q tokens with hints, D model width, V words.
+"""
+
+from collections.abc import Callable
+from functools import partial
+
+import numpy as np
+import torch
+from torch import Tensor
+from torch.nn import functional as F
+
+from pencil.model.transformer import Attend, Transformer
+from pencil.tasks.hints import DEPTHS
+from pencil.train.batch import Batch
+from pencil.train.pack import Ints
+
+ApplyBlock = Callable[[Tensor, Tensor, Tensor, Attend], Tensor]
+
+
+class HintLoss:
+    """Listens at the layers of one pass, and adds up how far they are from the hints."""
+
+    def __init__(self, model: Transformer, batch: Batch, attend: Attend) -> None:
+        self.model, self.batch, self.attend = model, batch, attend
+        self.total = model.embedding.weight.new_zeros(())
+        self.mind_after, self.look_after = (
+            layers_before(rows[:, 1], len(model.blocks)) for rows in (batch.hints.mind, batch.hints.looks)
+        )
+
+    @torch.compiler.disable  # type: ignore[untyped-decorator]  # which hints there are changes with each batch
+    def __call__(self, layer: int, q: Tensor, k: Tensor, v: Tensor) -> Tensor:
+        """Attention as it is, overheard: how much of it goes where the hints say."""
+        looks = self.batch.hints.looks[self.look_after == layer + 1]  # (L, 4)
+        looks = looks[looks[:, 2] < q.shape[-2]]  # a small model has fewer heads
+        targets, query = np.unique(looks[:, 0], return_inverse=True)
+        places = torch.from_numpy(self.batch.places[targets]).to(q.device)  # (Q,)
+        seen = self._seen_from(places)  # (Q, N)
+        for head in np.unique(looks[:, 2]):
+            named = torch.zeros_like(seen)
+            own = looks[:, 2] == head
+            named[query[own], looks[own, 3]] = True
+            asking = named.any(1).nonzero().squeeze(1)
+            scores = q[places[asking], head] @ k[:, head].T * q.shape[-1] ** -0.5
+            scores = scores.masked_fill(~seen[asking], -torch.inf)
+            share = scores.masked_fill(~named[asking], -torch.inf).logsumexp(-1) - scores.logsumexp(-1)
+            self.total = self.total - share.sum()
+        return self.attend(layer, q, k, v)
+
+    def listen_in(self, blocks: list[ApplyBlock]) -> list[ApplyBlock]:
+        """The blocks, with taps between them where something is to be in mind."""
+        parts: list[ApplyBlock] = []
+        for depth, block in enumerate(blocks):
+            if depth in self.mind_after:
+                parts.append(partial(self._tap, depth))
+            parts.append(block)
+        return parts
+
+    @torch.compiler.disable  # type: ignore[untyped-decorator]
+    def _tap(self, depth: int, x: Tensor, *_: object) -> Tensor:
+        """(N, D) -> (N, D), unchanged: how far the words in mind after so many layers are from those of the hints."""
+        target, _, signed = self.batch.hints.mind[self.mind_after == depth].T
+        targets, row = np.unique(target, return_inverse=True)
+        places = torch.from_numpy(self.batch.places[targets]).to(x.device)
+        words = self.model.logits(self.model.norm(x.index_select(0, places)))  # (Q, V), as after the last layer
+        holds = torch.from_numpy(signed > 0).to(words)
+        in_mind = words[row, abs(signed) - 1]
+        self.total = self.total + F.binary_cross_entropy_with_logits(in_mind, holds, reduction="sum")
+        return x
+
+    def _seen_from(self, places: Tensor) -> Tensor:
+        """(Q,) -> (Q, N): which tokens a query sees."""
+        times, ends = (torch.from_numpy(array).to(places.device) for array in (self.batch.times, self.batch.ends))
+        now = times[places].unsqueeze(1)
+        return (times <= now) & (now < ends)
+
+
+def layers_before(depth: Ints, layers: int) -> Ints:
+    """How many layers come before a depth; at least one layer comes after it.
+
+    >>> layers_before(np.array([4, 6, 10]), layers=6).tolist()
+    [2, 3, 5]
+    """
+    return np.minimum((depth * layers + DEPTHS // 2) // DEPTHS, layers - 1)

@@ -1,0 +1,142 @@
+from random import Random
+
+import pytest
+
+import pencil.tasks.einstein.reason as reason
+from pencil.rule import Context
+from pencil.tasks import get_task
+from pencil.tasks.einstein.hints import CERTAIN, DECIDED, LOOKED_UP, NOTED, hints
+from pencil.tasks.einstein.instance import Clue
+from pencil.tasks.einstein.propagate import Say, apply_clue
+from pencil.tasks.einstein.state import State
+from pencil.tasks.hints import Hint
+from pencil.trace import Trace
+from pencil.train.config import DataConfig
+from pencil.train.data import Data
+
+SIZES = pytest.mark.parametrize("size", [3, 4, 5])
+
+
+def trace_of(size: int, index: int = 0) -> Trace[str]:
+    task = get_task("einstein", size)
+    trace: Trace[str] = task.trace(task.draw(1, index))
+    return trace
+
+
+def words_of(trace: Trace[str]) -> list[str]:
+    return [*trace.prompt, *trace.generated]
+
+
+def mind_at(found: list[Hint], depth: int) -> dict[int, dict[str, bool]]:
+    """For each word, all that is to be in mind after it at a depth."""
+    mind: dict[int, dict[str, bool]] = {}
+    for hint in found:
+        if hint.depth == depth and hint.mind:
+            mind.setdefault(hint.place, {}).update(hint.mind)
+    return mind
+
+
+@pytest.fixture
+def before_lines(monkeypatch: pytest.MonkeyPatch) -> dict[int, State]:
+    """What is possible before each line of a deduction, by the place of its newline in what is generated."""
+    states: dict[int, State] = {}
+
+    def recording(clue: Clue, state: State, say: Say) -> list[str]:
+        before = state.copy()
+
+        def say_and_record(line: str) -> None:
+            nonlocal before
+            say(line)
+            states[len(say.__self__.write.words) - 1] = before  # type: ignore[attr-defined]
+            before = state.copy()
+
+        return apply_clue(clue, state, say_and_record)
+
+    monkeypatch.setattr(reason, "apply_clue", recording)
+    return states
+
+
+@SIZES
+def test_the_last_words_of_a_deduction_know_what_is_possible(size: int, before_lines: dict[int, State]) -> None:
+    trace = trace_of(size)
+    words = words_of(trace)
+    looked_up, certain = (mind_at(hints(words, size), depth) for depth in (LOOKED_UP, CERTAIN))
+    assert before_lines
+    for newline, state in list(before_lines.items())[:300]:
+        end = len(trace.prompt) + newline
+        assert words[end] == "\n"
+        names = [place for place in range(end) if place in certain][-size:]
+        for at, place in enumerate(names):
+            masks = [row[at] for row in state.cells]
+            possible = {value for category, mask in enumerate(masks) for value in state.layout.values(category, mask)}
+            single = [state.layout.values(category, mask) for category, mask in enumerate(masks)]
+            for value in state.layout.place_of:
+                word = value.split()[-1]
+                assert looked_up[place][word] == (value not in possible)
+                assert certain[place][word] == ([value] in single)
+
+
+def test_a_line_is_noted_where_it_has_named_its_house() -> None:
+    prompt = "<|startoftext|> Constraint#1 : the Brit is the same house as the one who keeps Fish <|endofprompt|>"
+    heading = "PHASE 1: Single-value logic for Brit and Fish under SAME constraint"
+    line = "Placing Fish in House#2 since Brit is in this house"
+    words = f"{prompt} Applying Constraint#1 [CALL] \n {heading} \n {line} \n [SEP]".split(" ")
+    noted = mind_at(hints(words, 3), NOTED)
+    assert [words[place] for place in noted] == ["House#2"]
+    assert {word for word, holds in noted[words.index("House#2")].items() if holds} == {"House#2", "Birds", "Dogs"}
+
+
+def test_a_line_is_decided_at_the_end_of_the_one_before() -> None:
+    trace = trace_of(3)
+    words = words_of(trace)
+    seen = 0
+    for place, mind in mind_at(hints(words, 3), DECIDED).items():
+        line = words[place + 1 : words.index("\n", place + 1)]
+        in_mind = {word for word, holds in mind.items() if holds}
+        if line[0] in ("Removing", "Placing", "Forcing"):
+            assert in_mind == {line[1], line[3]}
+            seen += 1
+        elif line[0] in ("PHASE", "[SEP]"):
+            assert not in_mind
+    assert seen
+
+
+def test_the_cells_that_are_printed_are_known_before() -> None:
+    words = words_of(trace_of(3))
+    known = mind_at(hints(words, 3), LOOKED_UP)
+    printed = 0
+    for place, (category, word, verb, value) in enumerate(zip(words, words[1:], words[2:], words[3:], strict=False)):
+        if word == "category" and verb == "is":
+            printed += 1
+            out = known[place + 1]
+            assert [name for name in out if not out[name]] == [value], category
+    assert printed
+
+
+@SIZES
+@pytest.mark.parametrize("index", range(3))
+def test_hints_are_the_same_from_any_point_on(size: int, index: int) -> None:
+    trace = trace_of(size, index)
+    whole = words_of(trace)
+    returns = [place for place, word in enumerate(trace.generated) if word == "[RETURN]"]
+    start = Random(index).choice(returns) + 1
+    live = Context(trace.prompt, trace.marks)
+    live.extend(trace.generated[:start])
+    context, rest = list(live), trace.generated[start : start + 400]
+    shift = len(trace.prompt) + start - len(context)
+    for depth in (NOTED, LOOKED_UP, CERTAIN, DECIDED):
+        full, part = mind_at(hints(whole, size), depth), mind_at(hints([*context, *rest], size), depth)
+        last = len(context) + len(rest) - 100  # the line after is not known at the end
+        expected = {place - shift: mind for place, mind in full.items() if len(context) <= place - shift < last}
+        assert {place: mind for place, mind in part.items() if len(context) <= place < last} == expected
+
+
+@SIZES
+def test_what_is_looked_at_can_be_seen(size: int) -> None:
+    data = Data(DataConfig("einstein", {size: 1.0}, stretch=300, window=4_096))
+    for index in range(3):
+        packed = data.packed(index)
+        sees = packed.sees()
+        assert len(packed.hints.looks)
+        for target, _, _, seen in packed.hints.looks:
+            assert sees[packed.inputs[target], seen]
