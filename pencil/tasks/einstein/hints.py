@@ -36,11 +36,19 @@ class Line(NamedTuple):
     """The values that the house cannot have, as far as this line tells."""
 
 
+class OpenClues(NamedTuple):
+    """Which clues are not yet known to hold: where the last list names them, and where some were removed since."""
+
+    listed: Mapping[str, int]
+    removed: Mapping[str, int]
+
+
 class Call:
     """A call that has not returned: how many lines were live before its thoughts, and before its answer."""
 
-    def __init__(self, lines: int) -> None:
+    def __init__(self, lines: int, open_clues: "OpenClues") -> None:
         self.start = self.sep = lines
+        self.open_clues = open_clues
         self.goes_on = False  # with its answer, which calls again
 
 
@@ -86,6 +94,7 @@ class Reader:
         self.deducing = self.summing_up = False
         self.returned: Line | None = None  # the last line of an answer, which ends after its [RETURN]
         self.trial: Line | None = None  # what a branch supposes
+        self.open_clues = OpenClues({}, {})
         self.undecided: int | None = None  # the end of a line, until it is known what the next one says
         self.before = ""  # the last word
 
@@ -111,7 +120,7 @@ class Reader:
         if self.before == SEP:
             self.calls[-1].goes_on = True
         else:
-            self.calls.append(Call(len(self.lines)))
+            self.calls.append(Call(len(self.lines), self.open_clues))
 
     def _sep(self, place: int) -> None:
         if self.calls:
@@ -127,7 +136,10 @@ class Reader:
             call = self.calls.pop()
             del self.lines[call.start : call.sep]
             if call.goes_on:
-                self.calls.append(Call(call.start))
+                self._list_clues()
+                self.calls.append(Call(call.start, call.open_clues))
+            else:
+                self.open_clues = call.open_clues
 
     def _newline(self, place: int) -> None:
         line = self.returned if self.before == RETURN else self._about(place)
@@ -155,8 +167,14 @@ class Reader:
             place_of = dict(zip(line, self.places, strict=True))
             values = {word: at for word, at in place_of.items() if word in self.category_of or word in self.houses}
             self.clues[line[0]] = values, [at for word, at in place_of.items() if word in RELATIONS]
+            self.open_clues = OpenClues({**self.open_clues.listed, line[0]: self.places[0]}, {})
         elif line[:2] == ["PHASE", "1:"]:
             self.deducing = True
+        elif line[:1] == ["Unsatisfied"]:
+            self._list_clues()
+        elif line[:1] == ["Remove"]:
+            removed = {**self.open_clues.removed, line[1]: self.places[1]}
+            self.open_clues = OpenClues(self.open_clues.listed, removed)
         elif line[:1] == ["Trying"]:
             category = self.category_of[line[2]]
             others = frozenset(self.values[category]) - {line[2]}
@@ -176,6 +194,8 @@ class Reader:
             self._look_up_cell(place, line[0], line[1], known_before)
         elif word == "to" and line[3:4] == ["changed"]:
             self._look_up_cell(place, line[0], line[1], self.lines)
+        elif line[:1] == ["Unsatisfied"] and len(line) > 2:
+            self._look_up_open_clues(place)
         elif line[:2] == ["PHASE", "1:"] and self.clue in self.clues:
             values, relation = self.clues[self.clue]
             first, *second = values.values()
@@ -289,6 +309,16 @@ class Reader:
                 others = set(self.values[self.category_of[value]]) - {value}
                 certain = [line.place for line in self.lines if others <= line.out and value not in line.out]
                 self._hint(place, DECIDED, looks={head: certain or NOWHERE})
+
+    def _list_clues(self) -> None:
+        """A list of clues is complete."""
+        self.open_clues = OpenClues(dict(zip(self.line[3:], self.places[3:], strict=True)), {})
+
+    def _look_up_open_clues(self, place: int) -> None:
+        """Within a list of clues: those of the last list, and those that were removed since."""
+        listed, removed = self.open_clues
+        looks = {head: list(clues.values()) or NOWHERE for head, clues in enumerate(self.open_clues)}
+        self._hint(place, LOOKED_UP, {clue: clue in listed and clue not in removed for clue in self.clues}, looks)
 
     def _hint(
         self,

@@ -115,6 +115,19 @@ def test_the_cells_that_are_printed_are_known_before() -> None:
 
 @SIZES
 @pytest.mark.parametrize("index", range(3))
+def test_the_clues_of_a_list_are_known_before(size: int, index: int) -> None:
+    words = words_of(trace_of(size, index))
+    known = mind_at(hints(words, size), LOOKED_UP)
+    lists = [place for place, word in enumerate(words) if word == "Unsatisfied"]
+    assert lists
+    for start in lists:
+        end = next(place for place in range(start, len(words)) if words[place] in ("\n", "[RETURN]"))
+        for place in range(start + 2, end):
+            assert [clue for clue, is_open in known[place].items() if is_open] == words[start + 3 : end]
+
+
+@SIZES
+@pytest.mark.parametrize("index", range(3))
 def test_hints_are_the_same_from_any_point_on(size: int, index: int) -> None:
     trace = trace_of(size, index)
     whole = words_of(trace)
