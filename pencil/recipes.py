@@ -6,6 +6,7 @@ CPU recipes are sized for two cores and one problem size each; mixed ones cover 
 
 from collections.abc import Callable, Mapping
 from dataclasses import replace
+from typing import Any
 
 from pencil.errors import ConfigError
 from pencil.model.presets import preset
@@ -24,9 +25,9 @@ def sat3() -> Recipe:
 
 
 def einstein3() -> Recipe:
-    """Puzzles of 3 houses, 1.2M parameters, on two CPU cores."""
-    train = TrainConfig(steps=7_500, evaluate_every=7_500)
-    return _recipe("einstein", [3], "small", train, batch=2, stretch=600, rope_base=1e5)
+    """Puzzles of 3 houses, 1.4M parameters, on two CPU cores."""
+    train = TrainConfig(steps=3_600, evaluate_every=3_600)
+    return _recipe("einstein", [3], "small", train, stretch=600, n_layers=7, rope_base=1e5)
 
 
 def qbf() -> Recipe:
@@ -111,13 +112,13 @@ def _recipe(
     stretch: int | None = None,
     window: int = 2_048,
     hints: bool = True,
-    rope_base: float = 1e4,
+    **changes: Any,
 ) -> Recipe:
-    """A recipe for problem sizes that are drawn equally often, or with the weights given."""
+    """A recipe for problem sizes that are drawn equally often, or with the weights given; `changes` of the preset."""
     weights = dict(sizes) if isinstance(sizes, Mapping) else dict.fromkeys(sizes, 1.0)
     words = len(get_task(task, max(weights)).vocab)
     data = DataConfig(task, weights, batch=batch, stretch=stretch, window=window, hints=hints)
-    return Recipe(data, preset(model, words, context=window, rope_base=rope_base), train)
+    return Recipe(data, preset(model, words, context=window, **changes), train)
 
 
 def _start_with(recipe: Recipe, size: int, steps: int) -> Recipe:

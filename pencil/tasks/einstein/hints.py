@@ -5,10 +5,12 @@ how all that is put together takes long. So a learner is told, from the first la
 
 - NOTED: at the end of a line about a cell, the house and the values that the line rules out there.
 - LOOKED_UP: the values that all lines up to now rule out, looked up at the ends of those lines, a head for each
-  category: for a cell that is about to be printed, and, over the last words of each line of a deduction, for one house
+  category: for a cell that is about to be printed, and, over some words of each line of a deduction, for one house
   after the other. The values of a clue are looked up where the clue is printed.
-- CERTAIN: at those last words, the values that alone are left for the house.
-- DECIDED: at the end of such a line, the value and the house of the next one, by a look at those last words.
+- CERTAIN: at those words, the values that alone are left for the house.
+- REMOVABLE: in a first phase, over the words after those, the values that are still possible in one house after the
+  other and certain in another.
+- DECIDED: at the end of such a line, the value and the house of the next one, by a look at its last words.
 """
 
 from collections.abc import Iterator, Mapping, Sequence
@@ -19,7 +21,7 @@ from pencil.tasks.einstein.state import Layout
 from pencil.tasks.hints import Hint
 from pencil.tokens import CALL, PROMPT_END, RETURN, SEP, START
 
-NOTED, LOOKED_UP, CERTAIN, DECIDED = 4, 6, 8, 10
+NOTED, LOOKED_UP, CERTAIN, REMOVABLE, DECIDED = 3, 5, 7, 9, 10
 NOWHERE = [0]
 """Where to look when there is nothing to be found: at the first word."""
 RELATIONS = ("same", "left", "right", "next")
@@ -92,6 +94,7 @@ class Reader:
         self.house = ""  # whose cells are listed
         self.clue = ""  # which is applied
         self.deducing = self.summing_up = False
+        self.phase = ""  # of the deduction
         self.returned: Line | None = None  # the last line of an answer, which ends after its [RETURN]
         self.trial: Line | None = None  # what a branch supposes
         self.open_clues = OpenClues({}, {})
@@ -144,15 +147,14 @@ class Reader:
     def _newline(self, place: int) -> None:
         line = self.returned if self.before == RETURN else self._about(place)
         self._take_note_of_headings(place)
-        if self.deducing:
-            self._look_up_houses()
-            self._look_up_values()
-            self._decide()
         if line is not None:
             self.lines.append(line)
             known = {value: value in line.out for name in line.categories for value in self.values[name]}
             self._hint(line.place, NOTED, {**self._only(line.house), **known})
         if self.deducing:
+            self._look_up_houses()
+            self._look_up_values()
+            self._decide()
             self._look_ahead(place)
         elif self.summing_up and self.before != RETURN:
             self._sum_up(place)
@@ -168,8 +170,8 @@ class Reader:
             values = {word: at for word, at in place_of.items() if word in self.category_of or word in self.houses}
             self.clues[line[0]] = values, [at for word, at in place_of.items() if word in RELATIONS]
             self.open_clues = OpenClues({**self.open_clues.listed, line[0]: self.places[0]}, {})
-        elif line[:2] == ["PHASE", "1:"]:
-            self.deducing = True
+        elif line[:1] == ["PHASE"]:
+            self.deducing, self.phase = True, line[1]
         elif line[:1] == ["Unsatisfied"]:
             self._list_clues()
         elif line[:1] == ["Remove"]:
@@ -251,21 +253,44 @@ class Reader:
         self._hint(place, LOOKED_UP, in_mind, {self.heads[category]: self._telling(about, category)})
 
     def _look_up_houses(self) -> None:
-        """Over the last words of a line of a deduction, what is ruled out for one house after the other."""
-        for where, place in zip(self.houses, self.places[-len(self.houses) :], strict=True):
-            about = [line for line in self.lines if line.house == where]
-            out = {value for line in about for value in line.out}
+        """Over the last words of a line of a deduction, what is ruled out for one house after the other.
+
+        In the first phase it is the words before those, and the last ones put it all together.
+        """
+        count = len(self.houses)
+        places = self.places[-2 * count : -count] if self.phase == "1:" else self.places[-count:]
+        left: dict[str, set[str]] = {}
+        for where, place in zip(self.houses, places, strict=True):
+            about = [line for line in self.lines if line.house == where and line.place < place]
+            left[where] = set(self.category_of).difference(*(line.out for line in about))
             looks = {head: self._telling(about, category) for category, head in self.heads.items()}
-            self._hint(place, LOOKED_UP, {value: value in out for value in self.category_of}, looks)
-            left = [set(values) - out for values in self.values.values()]
-            certain = {value for values in left for value in values if len(values) == 1}
-            self._hint(place, CERTAIN, {value: value in certain for value in self.category_of})
+            self._hint(place, LOOKED_UP, {value: value not in left[where] for value in self.category_of}, looks)
+            self._hint(place, CERTAIN, {value: value in self._certain(left[where]) for value in self.category_of})
+        if self.phase == "1:":
+            self._compare_houses(left, places, self.places[-count:])
+
+    def _compare_houses(self, left: Mapping[str, set[str]], looked_up: Sequence[int], places: Sequence[int]) -> None:
+        """What can be removed from one house after the other, by a look at the others and at itself."""
+        for at, (where, place) in enumerate(zip(self.houses, places, strict=True)):
+            elsewhere = {value for other in self.houses if other != where for value in self._certain(left[other])}
+            looks = {0: [*looked_up[:at], *looked_up[at + 1 :]], 1: [looked_up[at]]}
+            in_mind = {value: value in left[where] & elsewhere for value in self.category_of}
+            self._hint(place, REMOVABLE, in_mind, looks)
+
+    def _certain(self, left: set[str]) -> set[str]:
+        """Of the values left for a house, those that are alone in their category."""
+        return {
+            value
+            for values in self.values.values()
+            for value in left.intersection(values)
+            if len(left.intersection(values)) == 1
+        }
 
     def _look_up_values(self) -> None:
         """At each value that a line of a deduction names, the houses it is ruled out for."""
         for word, place in zip(self.line, self.places, strict=True):
             if word in self.category_of:
-                lines = [line for line in self.lines if word in line.out]
+                lines = [line for line in self.lines if word in line.out and line.place < place]
                 gone = {line.house for line in lines}
                 looks = {len(self.heads): [line.place for line in lines] or NOWHERE}
                 self._hint(place, LOOKED_UP, {where: where in gone for where in self.houses}, looks)

@@ -1,3 +1,4 @@
+from itertools import pairwise
 from random import Random
 
 import pytest
@@ -5,7 +6,7 @@ import pytest
 import pencil.tasks.einstein.reason as reason
 from pencil.rule import Context
 from pencil.tasks import get_task
-from pencil.tasks.einstein.hints import CERTAIN, DECIDED, LOOKED_UP, NOTED, hints
+from pencil.tasks.einstein.hints import CERTAIN, DECIDED, LOOKED_UP, NOTED, REMOVABLE, hints
 from pencil.tasks.einstein.instance import Clue
 from pencil.tasks.einstein.propagate import Say, apply_clue
 from pencil.tasks.einstein.state import State
@@ -37,9 +38,9 @@ def mind_at(found: list[Hint], depth: int) -> dict[int, dict[str, bool]]:
 
 
 @pytest.fixture
-def before_lines(monkeypatch: pytest.MonkeyPatch) -> dict[int, State]:
-    """What is possible before each line of a deduction, by the place of its newline in what is generated."""
-    states: dict[int, State] = {}
+def states(monkeypatch: pytest.MonkeyPatch) -> dict[int, tuple[State, State]]:
+    """What is possible before and after each line of a deduction, by the place of its newline in what is generated."""
+    states: dict[int, tuple[State, State]] = {}
 
     def recording(clue: Clue, state: State, say: Say) -> list[str]:
         before = state.copy()
@@ -47,8 +48,9 @@ def before_lines(monkeypatch: pytest.MonkeyPatch) -> dict[int, State]:
         def say_and_record(line: str) -> None:
             nonlocal before
             say(line)
-            states[len(say.__self__.write.words) - 1] = before  # type: ignore[attr-defined]
-            before = state.copy()
+            after = state.copy()
+            states[len(say.__self__.write.words) - 1] = before, after  # type: ignore[attr-defined]
+            before = after
 
         return apply_clue(clue, state, say_and_record)
 
@@ -57,23 +59,40 @@ def before_lines(monkeypatch: pytest.MonkeyPatch) -> dict[int, State]:
 
 
 @SIZES
-def test_the_last_words_of_a_deduction_know_what_is_possible(size: int, before_lines: dict[int, State]) -> None:
+def test_the_words_of_a_deduction_know_what_is_possible(size: int, states: dict[int, tuple[State, State]]) -> None:
     trace = trace_of(size)
     words = words_of(trace)
-    looked_up, certain = (mind_at(hints(words, size), depth) for depth in (LOOKED_UP, CERTAIN))
-    assert before_lines
-    for newline, state in list(before_lines.items())[:300]:
+    noted, looked_up, certain = (mind_at(hints(words, size), depth) for depth in (NOTED, LOOKED_UP, CERTAIN))
+    assert states
+    for newline, (before, after) in list(states.items())[:300]:
         end = len(trace.prompt) + newline
         assert words[end] == "\n"
-        names = [place for place in range(end) if place in certain][-size:]
-        for at, place in enumerate(names):
+        start = max(place for place in range(end) if words[place] == "\n") + 1
+        told = next((place for place in range(start, end) if place in noted), start)
+        for at, place in enumerate([place for place in range(start, end) if place in certain]):
+            state = after if told < place else before
             masks = [row[at] for row in state.cells]
-            possible = {value for category, mask in enumerate(masks) for value in state.layout.values(category, mask)}
-            single = [state.layout.values(category, mask) for category, mask in enumerate(masks)]
+            possible = [state.layout.values(category, mask) for category, mask in enumerate(masks)]
             for value in state.layout.place_of:
                 word = value.split()[-1]
-                assert looked_up[place][word] == (value not in possible)
-                assert certain[place][word] == ([value] in single)
+                assert looked_up[place][word] == all(value not in values for values in possible)
+                assert certain[place][word] == ([value] in possible)
+
+
+@SIZES
+def test_what_can_be_removed_is_known_before_it_is(size: int) -> None:
+    words = words_of(trace_of(size))
+    found = mind_at(hints(words, size), REMOVABLE)
+    ends = [place for place, word in enumerate(words) if word == "\n"]
+    removals = 0
+    for before, end in pairwise(ends):
+        line = " ".join(words[before + 1 : end])
+        if line.endswith("is pinned in another house"):
+            removals += 1
+            value, where = line.removeprefix("Removing ").split(" from ")
+            last_words = sorted(place for place in found if place < before)[-size:]
+            assert found[last_words[int(where[len("House#")]) - 1]][value.split()[-1]]
+    assert removals
 
 
 def test_a_line_is_noted_where_it_has_named_its_house() -> None:
@@ -137,7 +156,7 @@ def test_hints_are_the_same_from_any_point_on(size: int, index: int) -> None:
     live.extend(trace.generated[:start])
     context, rest = list(live), trace.generated[start : start + 400]
     shift = len(trace.prompt) + start - len(context)
-    for depth in (NOTED, LOOKED_UP, CERTAIN, DECIDED):
+    for depth in (NOTED, LOOKED_UP, CERTAIN, REMOVABLE, DECIDED):
         full, part = mind_at(hints(whole, size), depth), mind_at(hints([*context, *rest], size), depth)
         last = len(context) + len(rest) - 100  # the line after is not known at the end
         expected = {place - shift: mind for place, mind in full.items() if len(context) <= place - shift < last}
