@@ -32,7 +32,7 @@ def train(
     seed: Annotated[int | None, typer.Option(help="Of data and weights.", show_default=False)] = None,
     hints: Annotated[
         bool | None,
-        typer.Option(help="Also learn what a task says to have in mind, or the trace alone.", show_default=False),
+        typer.Option(help="Also learn what a task hints at, or the trace alone.", show_default=False),
     ] = None,
     out: Annotated[
         Path | None, typer.Option("--out", "-o", help="A new directory.", show_default="runs/RECIPE")

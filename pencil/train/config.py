@@ -34,7 +34,7 @@ class DataConfig:
     window: int = 2048
     """The longest sequence the model reads; what is beyond is cut, as in the paper."""
     hints: bool = True
-    """Whether to learn what to have in mind, too, if the task says so; the paper learns from the trace alone."""
+    """Whether to learn from the hints of a task, too, if it has any; the paper learns from the trace alone."""
     seed: int = 0
 
     def __post_init__(self) -> None:
