@@ -169,7 +169,7 @@ def _before_targets(hints: Hints | None, looks: list[tuple[int, int, int, int]],
     if hints is None:
         return Hints.of()
     mind = hints.mind - np.array([prompt - 1, 0, 0])
-    return Hints.of(mind[(mind[:, 0] >= 0) & (mind[:, 0] < targets)].tolist(), looks)
+    return Hints(mind[(mind[:, 0] >= 0) & (mind[:, 0] < targets)], Hints.of(looks=looks).looks)
 
 
 def join(traces: Sequence[Packed]) -> Packed:

@@ -48,7 +48,7 @@ class OpenClues(NamedTuple):
 class Call:
     """A call that has not returned: how many lines were live before its thoughts, and before its answer."""
 
-    def __init__(self, lines: int, open_clues: "OpenClues") -> None:
+    def __init__(self, lines: int, open_clues: OpenClues) -> None:
         self.start = self.sep = lines
         self.open_clues = open_clues
         self.goes_on = False  # with its answer, which calls again
@@ -264,8 +264,9 @@ class Reader:
             about = [line for line in self.lines if line.house == where and line.place < place]
             left[where] = set(self.category_of).difference(*(line.out for line in about))
             looks = {head: self._telling(about, category) for category, head in self.heads.items()}
+            certain = self._certain(left[where])
             self._hint(place, LOOKED_UP, {value: value not in left[where] for value in self.category_of}, looks)
-            self._hint(place, CERTAIN, {value: value in self._certain(left[where]) for value in self.category_of})
+            self._hint(place, CERTAIN, {value: value in certain for value in self.category_of})
         if self.phase == "1:":
             self._compare_houses(left, places, self.places[-count:])
 
@@ -274,17 +275,14 @@ class Reader:
         for at, (where, place) in enumerate(zip(self.houses, places, strict=True)):
             elsewhere = {value for other in self.houses if other != where for value in self._certain(left[other])}
             looks = {0: [*looked_up[:at], *looked_up[at + 1 :]], 1: [looked_up[at]]}
-            in_mind = {value: value in left[where] & elsewhere for value in self.category_of}
+            removable = left[where] & elsewhere
+            in_mind = {value: value in removable for value in self.category_of}
             self._hint(place, REMOVABLE, in_mind, looks)
 
     def _certain(self, left: set[str]) -> set[str]:
         """Of the values left for a house, those that are alone in their category."""
-        return {
-            value
-            for values in self.values.values()
-            for value in left.intersection(values)
-            if len(left.intersection(values)) == 1
-        }
+        by_category = [left.intersection(values) for values in self.values.values()]
+        return set().union(*(values for values in by_category if len(values) == 1))
 
     def _look_up_values(self) -> None:
         """At each value that a line of a deduction names, the houses it is ruled out for."""
