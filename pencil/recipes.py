@@ -38,8 +38,8 @@ def qbf() -> Recipe:
 
 def sat() -> Recipe:
     """SAT with 3 to 10 variables, one model of 1.2M parameters, hours on a CPU."""
-    train = TrainConfig(steps=40_000, evaluate_every=10_000)
-    return _recipe("sat", range(3, 11), "small", train, batch=4, stretch=300, window=3_072)
+    train = TrainConfig(steps=9_000, evaluate_every=9_000)
+    return _start_with(_recipe("sat", range(3, 11), "small", train, batch=2, window=3_072), size=3, steps=1_000)
 
 
 def einstein() -> Recipe:
