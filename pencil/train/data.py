@@ -1,6 +1,7 @@
 """Online data: instance i of a seed is always the same, so any step's batch can be made by any process at any time."""
 
 import signal
+from bisect import bisect_right
 from collections.abc import Iterator, Sequence
 from dataclasses import dataclass
 from functools import cached_property
@@ -123,7 +124,8 @@ def random_stretch(
     starts = [0, *(place + 1 for place, token in enumerate(generated[:-1]) if token == marks.ret)]
     last = next(start for start in starts if len(generated) - start <= length or start == starts[-1])
     edge = rng.random()
-    start = starts[0] if edge < EDGES else last if edge < 2 * EDGES else rng.choice(starts)
+    at = 0 if edge < EDGES else last if edge < 2 * EDGES else rng.randint(0, last)
+    start = starts[bisect_right(starts, at) - 1]
     context = Context(prompt, marks)
     context.extend(generated[:start])
     return list(context), list(generated[start : start + length])

@@ -1,21 +1,20 @@
-from itertools import pairwise
+import re
 from random import Random
 
 import pytest
 
-import pencil.tasks.einstein.reason as reason
 from pencil.rule import Context
 from pencil.tasks import get_task
-from pencil.tasks.einstein.hints import CERTAIN, DECIDED, LOOKED_UP, NOTED, REMOVABLE, hints
-from pencil.tasks.einstein.instance import Clue
-from pencil.tasks.einstein.propagate import Say, apply_clue
-from pencil.tasks.einstein.state import State
+from pencil.tasks.einstein.hints import CERTAIN, COMPARED, DECIDED, LOOKED_UP, NOTED, hints
+from pencil.tasks.einstein.instance import house
+from pencil.tasks.einstein.state import Layout, State
 from pencil.tasks.hints import Hint
 from pencil.trace import Trace
 from pencil.train.config import DataConfig
 from pencil.train.data import Data
 
 SIZES = pytest.mark.parametrize("size", [3, 4, 5])
+VALUES = {size: [value.split()[-1] for value in State(Layout.of(size)).layout.place_of] for size in (3, 4, 5)}
 
 
 def trace_of(size: int, index: int = 0) -> Trace[str]:
@@ -37,27 +36,6 @@ def mind_at(found: list[Hint], depth: int) -> dict[int, dict[str, bool]]:
     return mind
 
 
-@pytest.fixture
-def states(monkeypatch: pytest.MonkeyPatch) -> dict[int, tuple[State, State]]:
-    """What is possible before and after each line of a deduction, by the place of its newline in what is generated."""
-    states: dict[int, tuple[State, State]] = {}
-
-    def recording(clue: Clue, state: State, say: Say) -> list[str]:
-        before = state.copy()
-
-        def say_and_record(line: str) -> None:
-            nonlocal before
-            say(line)
-            after = state.copy()
-            states[len(say.__self__.write.words) - 1] = before, after  # type: ignore[attr-defined]
-            before = after
-
-        return apply_clue(clue, state, say_and_record)
-
-    monkeypatch.setattr(reason, "apply_clue", recording)
-    return states
-
-
 @SIZES
 def test_the_words_of_a_deduction_know_what_is_possible(size: int, states: dict[int, tuple[State, State]]) -> None:
     trace = trace_of(size)
@@ -69,7 +47,9 @@ def test_the_words_of_a_deduction_know_what_is_possible(size: int, states: dict[
         assert words[end] == "\n"
         start = max(place for place in range(end) if words[place] == "\n") + 1
         told = next((place for place in range(start, end) if place in noted), start)
-        for at, place in enumerate([place for place in range(start, end) if place in certain]):
+        looked_at = [place for place in range(start, end) if set(VALUES[size]) <= set(looked_up.get(place, ()))]
+        assert len(looked_at) == size
+        for at, place in enumerate(looked_at):
             state = after if told < place else before
             masks = [row[at] for row in state.cells]
             possible = [state.layout.values(category, mask) for category, mask in enumerate(masks)]
@@ -80,19 +60,44 @@ def test_the_words_of_a_deduction_know_what_is_possible(size: int, states: dict[
 
 
 @SIZES
-def test_what_can_be_removed_is_known_before_it_is(size: int) -> None:
-    words = words_of(trace_of(size))
-    found = mind_at(hints(words, size), REMOVABLE)
-    ends = [place for place, word in enumerate(words) if word == "\n"]
-    removals = 0
-    for before, end in pairwise(ends):
-        line = " ".join(words[before + 1 : end])
-        if line.endswith("is pinned in another house"):
-            removals += 1
-            value, where = line.removeprefix("Removing ").split(" from ")
-            last_words = sorted(place for place in found if place < before)[-size:]
-            assert found[last_words[int(where[len("House#")]) - 1]][value.split()[-1]]
-    assert removals
+def test_a_second_phase_knows_where_its_two_values_are(size: int, states: dict[int, tuple[State, State]]) -> None:
+    trace = trace_of(size)
+    words = words_of(trace)
+    looked_up, certain = (mind_at(hints(words, size), depth) for depth in (LOOKED_UP, COMPARED))
+    phase = ""
+    seen = 0
+    for newline, (_, after) in list(states.items())[:300]:
+        end = len(trace.prompt) + newline
+        start = max(place for place in range(end) if words[place] == "\n") + 1
+        line = " ".join(words[start:end])
+        phase = line if line.startswith("PHASE") else phase
+        if not (relation := re.match("PHASE 2: Handling relation (.+) [A-Z]+ (.+)", phase)):
+            continue
+        for value, place in zip(relation.groups(), (end, end - 1), strict=True):
+            if value in after.layout.place_of:
+                seen += 1
+                for at in range(size):
+                    assert looked_up[place][house(at)] == (not after.can_hold(value, at))
+                    assert certain[place][house(at)] == (after.pinned(value) == at)
+    assert seen
+
+
+@SIZES
+@pytest.mark.parametrize("index", range(3))
+def test_changes_are_known_before_they_are_summed_up(size: int, index: int) -> None:
+    words = words_of(trace_of(size, index))
+    found = hints(words, size)
+    categories, houses = mind_at(found, COMPARED), mind_at(found, DECIDED)
+    seen = 0
+    for place, word in enumerate(words[:-5]):
+        if "changed" in words[place + 2 : place + 6] and words[place + 1].startswith("House#"):
+            seen += 1
+            where, *category = words[place + 1 : words.index("category", place)]
+            assert categories[place][category[-1]]
+            assert min(name for name, holds in houses[place].items() if holds) == where
+        elif word == "[SEP]" and words[place + 1 : place + 3] == ["No", "changes"]:
+            assert not any(categories[place].values())
+    assert seen
 
 
 def test_a_line_is_noted_where_it_has_named_its_house() -> None:
@@ -156,7 +161,7 @@ def test_hints_are_the_same_from_any_point_on(size: int, index: int) -> None:
     live.extend(trace.generated[:start])
     context, rest = list(live), trace.generated[start : start + 400]
     shift = len(trace.prompt) + start - len(context)
-    for depth in (NOTED, LOOKED_UP, CERTAIN, REMOVABLE, DECIDED):
+    for depth in (NOTED, LOOKED_UP, CERTAIN, COMPARED, DECIDED):
         full, part = mind_at(hints(whole, size), depth), mind_at(hints([*context, *rest], size), depth)
         last = len(context) + len(rest) - 100  # the line after is not known at the end
         expected = {place - shift: mind for place, mind in full.items() if len(context) <= place - shift < last}

@@ -1,0 +1,72 @@
+"""What the first phase of a deduction does next, from what is possible in each house."""
+
+from collections.abc import Mapping, Sequence
+from dataclasses import dataclass
+from itertools import product
+
+from pencil.tasks.einstein.reading import Reader
+
+
+@dataclass(frozen=True)
+class FirstPhase:
+    """Category by category, it removes values that are certain elsewhere, and forces those possible nowhere else.
+
+    It goes through the certain values house by house and through the forced ones in alphabetical order, and does not
+    come back to what has become certain or possible nowhere else behind it.
+    """
+
+    reader: Reader
+    left: Mapping[str, set[str]]
+    """What is possible, by house."""
+
+    @property
+    def categories(self) -> Sequence[str]:
+        """Those of the clue's values, each once."""
+        category_of = self.reader.category_of
+        return list(dict.fromkeys(category_of[value] for value in self.reader.between if value in category_of))
+
+    def removable(self) -> dict[str, set[str]]:
+        """By house, the values that it is next to lose because another house has them for certain."""
+        certain = {where: self.reader.certain(left) for where, left in self.left.items()}
+        last = self._last("Removing")
+        pin = next((house for house in certain if last and last[0] in certain[house]), "")
+        categories = self._from_here(after_forcing=1)
+        return {
+            where: {
+                value
+                for house, value in product(self.left, self.left[where])
+                if house != where and value in certain[house] and self.reader.category_of[value] in categories
+                if not last or not self._same_category(value, last[0]) or (house, where) > (pin, last[1])
+            }
+            for where in self.left
+        }
+
+    def forceable(self) -> dict[str, set[str]]:
+        """By house, the values that only this house can hold, where it can still hold others."""
+        last = self._last("Forcing")
+        categories = self._from_here()
+        found = {}
+        for where, left in self.left.items():
+            elsewhere = set().union(*(values for house, values in self.left.items() if house != where))
+            found[where] = {
+                value
+                for value in left - elsewhere - self.reader.certain(left)
+                if self.reader.category_of[value] in categories
+                if not last or not self._same_category(value, last[0]) or value > last[0]
+            }
+        return found
+
+    def _last(self, verb: str) -> tuple[str, str] | None:
+        """The value and the house of the last line, if it starts with this word."""
+        return (self.reader.line[1], self.reader.line[3]) if self.reader.line[0] == verb else None
+
+    def _from_here(self, after_forcing: int = 0) -> Sequence[str]:
+        """The categories that are not done; so many are done with that of the last line if it forces a value."""
+        last = self._last("Removing") or self._last("Forcing")
+        if last is None:
+            return self.categories
+        at = self.categories.index(self.reader.category_of[last[0]])
+        return self.categories[at + (after_forcing if self._last("Forcing") else 0) :]
+
+    def _same_category(self, value: str, other: str) -> bool:
+        return self.reader.category_of[value] == self.reader.category_of[other]
