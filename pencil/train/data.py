@@ -120,7 +120,10 @@ def deal(traces: Sequence[Packed], shares: int) -> list[list[Packed]]:
 def random_stretch(
     prompt: Sequence[int], generated: Sequence[int], marks: Marks[int], length: int, rng: Random
 ) -> tuple[list[int], list[int]]:
-    """What is live right after a random reduction, and the next tokens generated; the paper allows to draw segments."""
+    """What is live after a reduction, and the next tokens generated; the paper allows to draw segments.
+
+    A stretch is as long as the trace allows, and no token but those near the edges is learned from more than others.
+    """
     starts = [0, *(place + 1 for place, token in enumerate(generated[:-1]) if token == marks.ret)]
     last = next(start for start in starts if len(generated) - start <= length or start == starts[-1])
     edge = rng.random()
