@@ -26,7 +26,7 @@ def sat3() -> Recipe:
 
 def einstein3() -> Recipe:
     """Puzzles of 3 houses, 1.4M parameters, on two CPU cores."""
-    train = TrainConfig(steps=3_600, evaluate_every=3_600)
+    train = TrainConfig(steps=3_000, evaluate_every=3_000)
     return _recipe("einstein", [3], "small", train, stretch=600, n_layers=7, rope_base=1e5)
 
 

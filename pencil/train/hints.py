@@ -3,11 +3,12 @@
 What is in mind is read by the output layer that is there anyway, so nothing new is learned for it. Where a head looks
 is the share of its attention that goes to the tokens named.
 
-Shapes in comments: N tokens of a batch, L looks, Q tokens with hints, D model width, V words.
+Shapes in comments: N tokens of a batch, L looks, H heads, Q tokens with hints, K seen by them, D model width, V words.
 """
 
 from collections.abc import Callable
 from functools import partial
+from typing import NamedTuple
 
 import numpy as np
 import torch
@@ -18,6 +19,9 @@ from pencil.model.transformer import Attend, Transformer
 from pencil.tasks.hints import DEPTHS
 from pencil.train.batch import Batch
 from pencil.train.pack import Ints
+
+TOGETHER = 32
+"""Targets after each other whose looks are computed at once; more of them see more in common, and more in vain."""
 
 ApplyBlock = Callable[[Tensor, Tensor, Tensor, Attend], Tensor]
 
@@ -37,18 +41,11 @@ class HintLoss:
         """Attention as it is, overheard: how much of it goes where the hints say."""
         looks = self.batch.hints.looks[self.look_after == layer + 1]  # (L, 4)
         looks = looks[looks[:, 2] < q.shape[-2]]  # a small model has fewer heads
-        targets, query = np.unique(looks[:, 0], return_inverse=True)
-        places = torch.from_numpy(self.batch.places[targets]).to(q.device)  # (Q,)
-        seen = self._seen_from(places)  # (Q, N)
-        for head in np.unique(looks[:, 2]):
-            named = torch.zeros_like(seen)
-            own = looks[:, 2] == head
-            named[query[own], looks[own, 3]] = True
-            asking = named.any(1).nonzero().squeeze(1)
-            scores = q[places[asking], head] @ k[:, head].T * q.shape[-1] ** -0.5
-            scores = scores.masked_fill(~seen[asking], -torch.inf)
-            share = scores.masked_fill(~named[asking], -torch.inf).logsumexp(-1) - scores.logsumexp(-1)
-            self.total = self.total - share.sum()
+        targets = np.unique(looks[:, 0])
+        for start in range(0, len(targets), TOGETHER):
+            some = targets[start : start + TOGETHER]
+            own = looks[(some[0] <= looks[:, 0]) & (looks[:, 0] <= some[-1])]
+            self.total = self.total - _shares(Looks.of(self.batch, some, own, q.device), q, k).sum()
         return self.attend(layer, q, k, v)
 
     def listen_in(self, blocks: list[ApplyBlock]) -> list[ApplyBlock]:
@@ -72,11 +69,45 @@ class HintLoss:
         self.total = self.total + F.binary_cross_entropy_with_logits(in_mind, holds, reduction="sum")
         return x
 
-    def _seen_from(self, places: Tensor) -> Tensor:
-        """(Q,) -> (Q, N): which tokens a query sees."""
-        times, ends = (torch.from_numpy(array).to(places.device) for array in (self.batch.times, self.batch.ends))
-        now = times[places].unsqueeze(1)
-        return (times <= now) & (now < ends)
+
+class Looks(NamedTuple):
+    """Who looks where, for some targets after each other."""
+
+    asking: Tensor
+    """(Q,) where in the batch their queries are."""
+    keys: Tensor
+    """(K,) what any of them sees."""
+    unseen: Tensor
+    """(Q, K) and what each of them does not."""
+    head: Tensor
+    """(L,) for each look, the head, the query and the key."""
+    query: Tensor
+    key: Tensor
+
+    @staticmethod
+    def of(batch: Batch, targets: Ints, looks: Ints, device: torch.device) -> "Looks":
+        """From the rows of `Hints.looks` that belong to these targets."""
+        asking = batch.places[targets]
+        now = batch.times[asking][:, None]
+        keys = np.flatnonzero((batch.times <= now[-1]) & (now[0] < batch.ends))
+        unseen = (batch.times[keys] > now) | (now >= batch.ends[keys])
+        query, key = np.searchsorted(targets, looks[:, 0]), np.searchsorted(keys, looks[:, 3])
+        return Looks(*(torch.from_numpy(array).to(device) for array in (asking, keys, unseen, looks[:, 2], query, key)))
+
+
+def _shares(looks: Looks, q: Tensor, k: Tensor) -> Tensor:
+    """For each query and head that is to look somewhere, the logarithm of the share of attention that goes there."""
+    queries, keys = (x.index_select(0, at).transpose(0, 1) for x, at in ((q, looks.asking), (k, looks.keys)))
+    scores = queries @ keys.transpose(1, 2) * q.shape[-1] ** -0.5  # (H, Q, K)
+    scores = scores.masked_fill(looks.unseen, -torch.inf)
+    everywhere = scores.logsumexp(-1).flatten()  # (H * Q,)
+    named = scores[looks.head, looks.query, looks.key]  # (L,)
+    pair = looks.head * len(looks.asking) + looks.query
+    largest = torch.full_like(everywhere, -torch.inf).scatter_reduce(0, pair, named.detach(), "amax")
+    there = torch.zeros_like(everywhere).index_add(0, pair, (named - largest[pair]).exp())
+    asked = largest.isfinite()
+    shares: Tensor = largest[asked] + there[asked].log() - everywhere[asked]
+    return shares
 
 
 def layers_before(depth: Ints, layers: int) -> Ints:

@@ -25,36 +25,42 @@ class FirstPhase:
         category_of = self.reader.category_of
         return list(dict.fromkeys(category_of[value] for value in self.reader.between if value in category_of))
 
-    def removable(self) -> dict[str, set[str]]:
-        """By house, the values that it is next to lose because another house has them for certain."""
+    def spreading(self) -> dict[str, set[str]]:
+        """By house, the values that it has for certain and that another house is next to lose."""
         certain = {where: self.reader.certain(left) for where, left in self.left.items()}
         last = self._last("Removing")
-        pin = next((house for house in certain if last and last[0] in certain[house]), "")
+        done = (next(house for house in certain if last[0] in certain[house]), last[1]) if last else None
         categories = self._from_here(after_forcing=1)
         return {
-            where: {
+            house: {
                 value
-                for house, value in product(self.left, self.left[where])
-                if house != where and value in certain[house] and self.reader.category_of[value] in categories
-                if not last or not self._same_category(value, last[0]) or (house, where) > (pin, last[1])
+                for value, where in product(certain[house], self.left)
+                if where != house and value in self.left[where] and self.reader.category_of[value] in categories
+                if not last or not done or not self._same_category(value, last[0]) or (house, where) > done
             }
-            for where in self.left
+            for house in self.left
+        }
+
+    def only_here(self) -> dict[str, set[str]]:
+        """By house, the values that no other house can hold."""
+        return {
+            where: left.difference(*(values for house, values in self.left.items() if house != where))
+            for where, left in self.left.items()
         }
 
     def forceable(self) -> dict[str, set[str]]:
-        """By house, the values that only this house can hold, where it can still hold others."""
+        """By house, those of them that are next to be put there, since it can still hold others."""
         last = self._last("Forcing")
         categories = self._from_here()
-        found = {}
-        for where, left in self.left.items():
-            elsewhere = set().union(*(values for house, values in self.left.items() if house != where))
-            found[where] = {
+        return {
+            where: {
                 value
-                for value in left - elsewhere - self.reader.certain(left)
+                for value in values - self.reader.certain(self.left[where])
                 if self.reader.category_of[value] in categories
                 if not last or not self._same_category(value, last[0]) or value > last[0]
             }
-        return found
+            for where, values in self.only_here().items()
+        }
 
     def _last(self, verb: str) -> tuple[str, str] | None:
         """The value and the house of the last line, if it starts with this word."""

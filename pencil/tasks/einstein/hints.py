@@ -8,10 +8,11 @@ how all that is put together takes long. So a learner is told, from the first la
   category: for a cell that is about to be printed, and, over some words of each line of a deduction, for one house
   after the other. The values of a clue are looked up where the clue is printed.
 - CERTAIN: at those words, the values that alone are left for the house; in a first phase, over the words after those,
-  the values that only one house can hold.
-- COMPARED: at these words, the values that are still possible in one house after the other and certain in another. In
-  a second phase, the houses where the two values of a clue are certain. In a summary, the categories that changed.
-- DECIDED: at the end of a line, the value and the house of the next one, by a look at its last words.
+  the values that no other house can hold.
+- COMPARED: at these words, the values that are certain in one house after the other and still possible in another, or
+  that the house is to be forced to hold. At the values of a line, and of a clue, the houses where they are certain. In
+  a summary, the categories that changed.
+- DECIDED: at the end of a line, the value of the next one, and, but in a first phase, its house.
 """
 
 from collections.abc import Container, Iterable, Mapping, Sequence
@@ -47,7 +48,7 @@ class Hinter:
         self.heads = {category: head for head, category in enumerate(reader.values)}
         self.last_head = len(self.heads)
         self.house_words: dict[str, int] = {}  # where each house was looked up last
-        self.undecided: int | None = None  # the end of a line, until it is known what the next one says
+        self.undecided: tuple[int, str] | None = None  # the end and the phase of a line, until the next one is known
 
     def follow(self, word: str, place: int) -> None:
         """After one more word that the reader has read."""
@@ -83,8 +84,8 @@ class Hinter:
         if reader.latest is not None:
             self._note(reader.latest)
         if reader.phase:
-            self._look_up_houses()
             self._look_up_values()
+            self._look_up_houses()
             if reader.phase == "2:":
                 self._look_up_between(place)
             self._decide()
@@ -132,12 +133,14 @@ class Hinter:
 
     def _compare_houses(self, phase: FirstPhase) -> None:
         """What can be forced in and removed from one house after the other, by a look at the others and at itself."""
-        removable, forceable = phase.removable(), phase.forceable()
-        words = self.house_words
+        only_here, forceable, spreading = phase.only_here(), phase.forceable(), phase.spreading()
+        words, category_of = self.house_words, self.reader.category_of
         for (where, at), place in zip(words.items(), self.reader.places[-len(words) :], strict=True):
             looks = {0: [other for other in words.values() if other != at], 1: [at]}
-            self._hint(place, CERTAIN, _among(self.reader.category_of, forceable[where]), looks)
-            self._hint(place, COMPARED, _among(self.reader.category_of, removable[where]), looks)
+            self._hint(place, CERTAIN, _among(category_of, only_here[where]), looks)
+            self._hint(place, COMPARED, _among(category_of, forceable[where] | spreading[where]), looks)
+            forcing = {category_of[value] for value in forceable[where]}
+            self._hint(place, COMPARED, _among(self.reader.values, forcing))
 
     def _look_up_values(self) -> None:
         """At each value that a line of a deduction names, the houses it is ruled out for."""
@@ -146,6 +149,8 @@ class Hinter:
         for word, place in zip(reader.line, free, strict=False):
             if word in reader.category_of:
                 self._look_up_value(word, place, place - 1)
+        if reader.phase == "1:" and reader.line[0] != "PHASE":
+            self._look_up_certain(reader.line[1], reader.places[1])
 
     def _look_up_between(self, newline: int) -> None:
         """In a second phase, where the values of a clue can be and are: the second at the last word, then the first."""
@@ -153,15 +158,20 @@ class Hinter:
         for value, place in zip(reader.between, (newline, reader.places[-1]), strict=True):
             if value in reader.category_of:
                 self._look_up_value(value, place, place)
-                certain = {where for where in reader.houses if value in reader.certain(reader.left(where, place))}
-                seen = [at for where, at in self.house_words.items() if where in certain]
-                self._hint(place, COMPARED, _among(reader.houses, certain), {0: seen or NOWHERE})
+                self._look_up_certain(value, place)
 
     def _look_up_value(self, value: str, place: int, until: int) -> None:
         """The houses that a value is ruled out for, by the lines up to a word."""
         lines = [line for line in self.reader.lines if value in line.out and line.place <= until]
         looks = {self.last_head: [line.place for line in lines] or NOWHERE}
         self._hint(place, LOOKED_UP, _among(self.reader.houses, {line.house for line in lines}), looks)
+
+    def _look_up_certain(self, value: str, place: int) -> None:
+        """The houses where a value is certain, by the words at which the houses were looked up."""
+        reader = self.reader
+        certain = {where for where in reader.houses if value in reader.certain(reader.left(where, place))}
+        seen = [at for where, at in self.house_words.items() if where in certain]
+        self._hint(place, COMPARED, _among(reader.houses, certain), {0: seen or NOWHERE})
 
     def _telling(self, lines: Sequence[Line], category: str) -> list[int]:
         """Where lines about a category rule something out; or else those that do not, or nowhere."""
@@ -175,16 +185,18 @@ class Hinter:
         last = reader.places[-len(reader.houses) :] if reader.phase == "1:" else reader.places[-1:]
         named = [at for word, at in zip(reader.line, reader.places, strict=True) if word in reader.category_of]
         self._hint(place, DECIDED, looks={**{head: [at] for head, at in enumerate(last)}, len(reader.houses): named})
-        self.undecided = place
+        self.undecided = place, reader.phase
 
     def _decide(self) -> None:
-        """What the end of the line before should have had in mind: the value and the house of this one."""
+        """What the end of the line before should have had in mind: the value of this one, then also the house."""
         if self.undecided is None:
             return
         line, words = self.reader.about(0), self.reader.line
         values = set(words[1:2]) if words[:1] in (["Placing"], ["Forcing"]) else line.out if line else set()
-        in_mind = _among(self.reader.category_of, values)
-        self._hint(self.undecided, DECIDED, {**self._only(line.house if line else ""), **in_mind})
+        place, phase = self.undecided
+        self._hint(place, DECIDED, _among(self.reader.category_of, values))
+        if phase == "2:":
+            self._hint(place, DECIDED, self._only(line.house if line else ""))
         self.undecided = None
 
     def _sum_up(self, place: int) -> None:

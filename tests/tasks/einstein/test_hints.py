@@ -118,7 +118,8 @@ def test_a_line_is_decided_at_the_end_of_the_one_before() -> None:
         line = words[place + 1 : words.index("\n", place + 1)]
         in_mind = {word for word, holds in mind.items() if holds}
         if line[0] in ("Removing", "Placing", "Forcing"):
-            assert in_mind == {line[1], line[3]}
+            in_a_first_phase = line[0] == "Forcing" or line[-2:] == ["another", "house"]
+            assert in_mind == {line[1]} if in_a_first_phase else {line[1], line[3]}
             seen += 1
         elif line[0] in ("PHASE", "[SEP]"):
             assert not in_mind
