@@ -25,12 +25,20 @@ class FirstPhase:
         category_of = self.reader.category_of
         return list(dict.fromkeys(category_of[value] for value in self.reader.between if value in category_of))
 
+    def open_categories(self, after_forcing: int = 0) -> Sequence[str]:
+        """The categories that are not done; so many are done with that of the last line if it forces a value."""
+        last = self._last("Removing") or self._last("Forcing")
+        if last is None:
+            return self.categories
+        at = self.categories.index(self.reader.category_of[last[0]])
+        return self.categories[at + (after_forcing if self._last("Forcing") else 0) :]
+
     def spreading(self) -> dict[str, set[str]]:
         """By house, the values that it has for certain and that another house is next to lose."""
         certain = {where: self.reader.certain(left) for where, left in self.left.items()}
         last = self._last("Removing")
         done = (next(house for house in certain if last[0] in certain[house]), last[1]) if last else None
-        categories = self._from_here(after_forcing=1)
+        categories = self.open_categories(after_forcing=1)
         return {
             house: {
                 value
@@ -51,7 +59,7 @@ class FirstPhase:
     def forceable(self) -> dict[str, set[str]]:
         """By house, those of them that are next to be put there, since it can still hold others."""
         last = self._last("Forcing")
-        categories = self._from_here()
+        categories = self.open_categories()
         return {
             where: {
                 value
@@ -65,14 +73,6 @@ class FirstPhase:
     def _last(self, verb: str) -> tuple[str, str] | None:
         """The value and the house of the last line, if it starts with this word."""
         return (self.reader.line[1], self.reader.line[3]) if self.reader.line[0] == verb else None
-
-    def _from_here(self, after_forcing: int = 0) -> Sequence[str]:
-        """The categories that are not done; so many are done with that of the last line if it forces a value."""
-        last = self._last("Removing") or self._last("Forcing")
-        if last is None:
-            return self.categories
-        at = self.categories.index(self.reader.category_of[last[0]])
-        return self.categories[at + (after_forcing if self._last("Forcing") else 0) :]
 
     def _same_category(self, value: str, other: str) -> bool:
         return self.reader.category_of[value] == self.reader.category_of[other]

@@ -6,7 +6,7 @@ how all that is put together takes long. So a learner is told, from the first la
 - NOTED: at the end of a line about a cell, the house and the values that the line rules out there.
 - LOOKED_UP: the values that all lines up to now rule out, looked up at the ends of those lines, a head for each
   category: for a cell that is about to be printed, and, over some words of each line of a deduction, for one house
-  after the other. The values of a clue are looked up where the clue is printed.
+  after the other. The values of a clue are looked up where the clue is printed, and their categories in a first phase.
 - CERTAIN: at those words, the values that alone are left for the house; in a first phase, over the words after those,
   the values that no other house can hold.
 - COMPARED: at these words, the values that are certain in one house after the other and still possible in another, or
@@ -135,7 +135,9 @@ class Hinter:
         """What can be forced in and removed from one house after the other, by a look at the others and at itself."""
         only_here, forceable, spreading = phase.only_here(), phase.forceable(), phase.spreading()
         words, category_of = self.house_words, self.reader.category_of
+        categories, named = phase.open_categories(), list(self.reader.between.values())
         for (where, at), place in zip(words.items(), self.reader.places[-len(words) :], strict=True):
+            self._hint(place, LOOKED_UP, _among(self.reader.values, categories), {0: named})
             looks = {0: [other for other in words.values() if other != at], 1: [at]}
             self._hint(place, CERTAIN, _among(category_of, only_here[where]), looks)
             self._hint(place, COMPARED, _among(category_of, forceable[where] | spreading[where]), looks)

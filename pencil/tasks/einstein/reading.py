@@ -76,7 +76,7 @@ class Reader:
         self.latest: Line | None = None  # what was told by the line that ends with the last word
         self.house = ""  # whose cells are listed
         self.clue = ""  # which is applied
-        self.between: list[str] = []  # what that is about: two values, or a value and a house
+        self.between: dict[str, int] = {}  # what that is about, two values or a value and a house, and where it says so
         self.phase = ""  # of a deduction
         self.summing_up = self.summed_up = False  # a deduction
         self.trial: Line | None = None  # what a branch supposes
@@ -191,7 +191,8 @@ class Reader:
             self.open_clues = OpenClues({**self.open_clues.listed, line[0]: self.places[0]}, {})
         elif line[:1] == ["PHASE"]:
             self.phase = line[1]
-            self.between = [word for word in line if word in self.category_of or word in self.houses]
+            named = zip(line, self.places, strict=True)
+            self.between = {word: at for word, at in named if word in self.category_of or word in self.houses}
         elif line[:1] == ["Unsatisfied"]:
             self._list_clues()
         elif line[:1] == ["Remove"]:

@@ -82,6 +82,17 @@ def test_a_second_phase_knows_where_its_two_values_are(size: int, states: dict[i
     assert seen
 
 
+def test_the_last_words_of_a_first_phase_know_its_categories() -> None:
+    words = words_of(trace_of(3))
+    looked_up = mind_at(hints(words, 3), LOOKED_UP)
+    categories = Layout.of(3).categories
+    heading = words.index("1:") - 1
+    end = words.index("\n", heading)
+    expected = {category.name: bool(set(category.values) & set(words[heading:end])) for category in categories}
+    for place in range(end - 3, end):
+        assert looked_up[place] | expected == looked_up[place]
+
+
 @SIZES
 @pytest.mark.parametrize("index", range(3))
 def test_changes_are_known_before_they_are_summed_up(size: int, index: int) -> None:
