@@ -4,10 +4,8 @@ from collections.abc import Sequence
 from random import Random
 
 from pencil.tasks.base import Task
-from pencil.tasks.hints import Hint
 from pencil.tasks.logic import LOGIC_WORDS, stated_answer
 from pencil.tasks.sat import formats, generate, reason
-from pencil.tasks.sat.hints import hints
 from pencil.tasks.sat.instance import Formula
 from pencil.trace import TraceWriter
 
@@ -40,10 +38,6 @@ class Sat(Task[Formula]):
     def reason(self, instance: Formula, write: TraceWriter) -> None:
         """Search as DPLL does."""
         reason.solve(instance.clauses, write)
-
-    def hints(self, words: Sequence[str]) -> Sequence[Hint]:
-        """Where the clauses of a question come from."""
-        return hints(words)
 
     def answer(self, response: Sequence[str]) -> str | None:
         """`True` or `False`."""
