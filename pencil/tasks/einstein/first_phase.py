@@ -25,26 +25,24 @@ class FirstPhase:
         category_of = self.reader.category_of
         return list(dict.fromkeys(category_of[value] for value in self.reader.between if value in category_of))
 
-    def open_categories(self, after_forcing: int = 0) -> Sequence[str]:
-        """The categories that are not done; so many are done with that of the last line if it forces a value."""
+    def open_categories(self) -> Sequence[str]:
+        """That of the last line, and those after it."""
         last = self._last("Removing") or self._last("Forcing")
-        if last is None:
-            return self.categories
-        at = self.categories.index(self.reader.category_of[last[0]])
-        return self.categories[at + (after_forcing if self._last("Forcing") else 0) :]
+        return self.categories[self.categories.index(self.reader.category_of[last[0]]) :] if last else self.categories
 
     def spreading(self) -> dict[str, set[str]]:
         """By house, the values that it has for certain and that another house is next to lose."""
         certain = {where: self.reader.certain(left) for where, left in self.left.items()}
-        last = self._last("Removing")
-        done = (next(house for house in certain if last[0] in certain[house]), last[1]) if last else None
-        categories = self.open_categories(after_forcing=1)
+        removed, forced = self._last("Removing"), self._last("Forcing")
+        done = next(((house, removed[1]) for house in certain if removed and removed[0] in certain[house]), ("", ""))
+        categories = self.open_categories()
         return {
             house: {
                 value
                 for value, where in product(certain[house], self.left)
                 if where != house and value in self.left[where] and self.reader.category_of[value] in categories
-                if not last or not done or not self._same_category(value, last[0]) or (house, where) > done
+                if not self._same_category(value, forced)  # which comes after all that spreads
+                if not self._same_category(value, removed) or (house, where) > done
             }
             for house in self.left
         }
@@ -65,7 +63,7 @@ class FirstPhase:
                 value
                 for value in values - self.reader.certain(self.left[where])
                 if self.reader.category_of[value] in categories
-                if not last or not self._same_category(value, last[0]) or value > last[0]
+                if last is None or not self._same_category(value, last) or value > last[0]
             }
             for where, values in self.only_here().items()
         }
@@ -74,5 +72,5 @@ class FirstPhase:
         """The value and the house of the last line, if it starts with this word."""
         return (self.reader.line[1], self.reader.line[3]) if self.reader.line[0] == verb else None
 
-    def _same_category(self, value: str, other: str) -> bool:
-        return self.reader.category_of[value] == self.reader.category_of[other]
+    def _same_category(self, value: str, last: tuple[str, str] | None) -> bool:
+        return last is not None and self.reader.category_of[value] == self.reader.category_of[last[0]]

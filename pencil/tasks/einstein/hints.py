@@ -12,7 +12,7 @@ how all that is put together takes long. So a learner is told, from the first la
 - COMPARED: at these words, the values that are certain in one house after the other and still possible in another, or
   that the house is to be forced to hold. At the values of a line, and of a clue, the houses where they are certain. In
   a summary, the categories that changed.
-- DECIDED: at the end of a line, the value of the next one, and, but in a first phase, its house.
+- DECIDED: at the end of a line, the value of the next one, and its house, except in a first phase.
 """
 
 from collections.abc import Container, Iterable, Mapping, Sequence
@@ -96,7 +96,7 @@ class Hinter:
             self._look_up_clue(place)
 
     def _note(self, line: Line) -> None:
-        """What a line tells, and, where that may be known for one of two categories, which of them it changes."""
+        """What a line tells; if it is about two categories, also which of them it changes."""
         values, category_of = self.reader.values, self.reader.category_of
         known = {value: value in line.out for name in line.categories for value in values[name]}
         self._hint(line.place, NOTED, {**self._only(line.house), **known})
