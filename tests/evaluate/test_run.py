@@ -110,10 +110,27 @@ def test_failures_are_told_apart() -> None:
     assert report.accuracy == 0.25
 
 
+ENDLESS = [str(1 + digit % 2) for digit in range(5000) for _ in range(1 + digit % 7 * 3)]
+
+
 def test_a_model_that_never_ends_is_over_a_limit() -> None:
-    words = [str(1 + digit % 2) for digit in range(5000) for _ in range(1 + digit % 7 * 3)]
-    report, _ = evaluate(parrot("pencil", 2, {0: words}), VOCAB, TASK, "pencil", count=2)
+    report, _ = evaluate(parrot("pencil", 2, {0: ENDLESS}), VOCAB, TASK, "pencil", count=2)
     assert report.failures == {"over a limit": 1}
+
+
+def test_a_row_beyond_the_window_stops_where_the_trace_would_fit() -> None:
+    peak = max(TASK.trace(instance).stats().peak for instance in held_out_instances(TASK, 2, seed=0))
+    endless = parrot("pencil", 2, {0: ENDLESS})
+    endless.context = peak
+    _, outcomes = evaluate(endless, VOCAB, TASK, "pencil", count=2)
+    assert [outcome.stop for outcome in outcomes] == ["context", "end"]
+
+
+def test_a_window_that_no_trace_fits_is_moved_along() -> None:
+    scrolling = parrot("cot", 2)
+    scrolling.context = max(map(len, scrolling.scripts))
+    report, _ = evaluate(scrolling, VOCAB, TASK, "cot", count=2)
+    assert report.accuracy == 1
 
 
 def test_a_size_beyond_the_models_words_is_an_error() -> None:
