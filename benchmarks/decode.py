@@ -2,7 +2,7 @@
 
     python -m benchmarks.decode [--quick] [--json]
 
-Weights are random, since speed does not depend on them; where reductions matter, the words come from real QBF traces
+Weights are random, since speed does not depend on them; where reductions matter, the words come from real traces
 while the model does all of its work. Every baseline runs in the same process on the same weights and sequences.
 """
 
@@ -19,7 +19,7 @@ import torch
 from torch import Tensor
 
 from benchmarks.common import Row, run
-from pencil import Context, get_task
+from pencil import Context, Task, get_task
 from pencil.generate.engine import Engine
 from pencil.generate.events import Token
 from pencil.generate.limits import Limits
@@ -35,6 +35,8 @@ from pencil.model.transformer import Transformer
 TASK = get_task("qbf", 10)
 MARKS = TASK.vocab.marks
 
+GUESSES = ("no guesses", "guesses")
+
 WARM_UP = 100
 """Words that each row says before the clock starts: of many thousands, few are the first that a guess is made from."""
 
@@ -47,7 +49,8 @@ def measure(quick: bool) -> Iterator[Row]:
     """Every row of this benchmark."""
     model = Transformer(preset("paper-10m", len(TASK.vocab), context=2304))  # a little more than 2,000 to decode at
     yield from against_reference(model, quick)
-    yield from with_reductions(model, quick)
+    yield from many_rows(model, quick)
+    yield from one_row(model, quick)
     yield from against_memory(model, quick)
     yield from eight_bits(model, quick)
     yield cache_size(model)
@@ -64,34 +67,48 @@ def against_reference(model: Transformer, quick: bool) -> Iterator[Row]:
         yield Row.of_rates(f"{rows} rows, context {context}: tokens/s, reference loop", 1 / fast, 1 / slow)
 
 
-def with_reductions(model: Transformer, quick: bool) -> Iterator[Row]:
-    """Real traces from the middle on: 32 rows against the reference loop, one row against transformers."""
-    starts = list(islice(moments(500), 32))
-    words, runs = (60, 1) if quick else (400, 2)
-    samples = 4 if quick else 16  # each from another row and another time
-    live = [list(after(*starts[i], WARM_UP + words * (2 * i + 1) // (2 * samples))) for i in range(samples)]
-    slow = mean(best(partial(read_again, model, context), 2) for context in live)
-    for guessing in (False, True):
-        name = f"32 rows with reductions, {'guesses' if guessing else 'no guesses'}, context {mean(map(len, live)):.0f}"
-        yield Row.of_rates(f"{name}: tokens/s, reference loop", speed(model, starts, words, guessing, runs), 1 / slow)
+def many_rows(model: Transformer, quick: bool) -> Iterator[Row]:
+    """Real traces from the middle on, 32 rows with reductions against the reference loop."""
+    words, samples, runs = (60, 4, 1) if quick else (400, 16, 2)
+    for task in (TASK, get_task("sat", 10)):
+        starts = list(islice((start for start in moments(500, task) if len(start[1]) >= 2 * words), 32))
+        spread = [(starts[2 * i], WARM_UP + words * (2 * i + 1) // (2 * samples)) for i in range(samples)]
+        live = [list(after(*start, steps)) for start, steps in spread]  # of other rows, at other times
+        slow = mean(best(partial(read_again, model, context), 2) for context in live)
+        for guessing in (False, True):
+            name = f"32 rows with reductions, {task.name}, {GUESSES[guessing]}, context {mean(map(len, live)):.0f}"
+            ours = speed(model, starts, words, guessing, runs)
+            yield Row.of_rates(f"{name}: tokens/s, reference loop", ours, 1 / slow)
+
+
+def one_row(model: Transformer, quick: bool) -> Iterator[Row]:
+    """One row of a real trace against transformers, and against the speed of the memory."""
+    words, runs = (200, 1) if quick else (1600, 2)
+    limit = reading_seconds(model)
     for context in (200, 500):
         prompt, script = next(moments(context))
         warm, timed = list(after(prompt, script, WARM_UP)), script[WARM_UP : WARM_UP + words]
         theirs = min(transformers_loop(model, warm, timed) for _ in range(2))
         for guessing in (False, True):
             ours = speed(model, [(prompt, script)], words, guessing, runs)
-            name = f"1 row with reductions, {'guesses' if guessing else 'no guesses'}, context {context}"
+            name = f"1 row with reductions, {GUESSES[guessing]}, context {context}"
             yield Row.of_rates(f"{name}: tokens/s, transformers", ours, words / theirs)
+            yield Row.of_rates(f"{name}: tokens/s, reading the weights once for each", ours, 1 / limit)
 
 
 def against_memory(model: Transformer, quick: bool) -> Iterator[Row]:
     """One row must read every weight for each token: bytes over measured bandwidth is the limit."""
-    weights = sum(weight.nbytes for weight in model.parameters())
-    buffer = torch.ones(2**26)  # 256 MB, more than any cache holds
-    limit = weights * best(buffer.sum, 5) / buffer.nbytes
+    limit = reading_seconds(model)
     for context in (100, 600):
         ours = step_seconds(model, 1, context, quick)
         yield Row.of_seconds(f"1 row, context {context}: seconds a token, reading the weights once", ours, limit)
+
+
+def reading_seconds(model: Transformer) -> float:
+    """How long it takes to read every weight once, at the speed of a long sum."""
+    weights = sum(weight.nbytes for weight in model.parameters())
+    buffer = torch.ones(2**26)  # 256 MB, more than any cache holds
+    return weights * best(buffer.sum, 5) / buffer.nbytes
 
 
 def eight_bits(model: Transformer, quick: bool) -> Iterator[Row]:
@@ -163,12 +180,12 @@ def fill(decoder: CachedDecoder, rows: int, context: int) -> None:
         values.normal_()
 
 
-def moments(context: int) -> Iterator[tuple[list[int], list[int]]]:
+def moments(context: int, task: Task[Any] = TASK) -> Iterator[Start]:
     """Live sequences of this length from inside of traces, each with the words that follow it."""
     for index in count():
-        trace = TASK.trace(TASK.draw(0, index))
-        live: Context[int] = Context(TASK.vocab.encode(trace.prompt), MARKS)
-        script = TASK.vocab.encode(trace.generated)
+        trace = task.trace(task.draw(0, index))
+        live: Context[int] = Context(task.vocab.encode(trace.prompt), MARKS)
+        script = task.vocab.encode(trace.generated)
         for said, token in enumerate(script):
             live.append(token)
             if len(live) == context:

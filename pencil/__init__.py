@@ -5,7 +5,7 @@ from pathlib import Path
 from typing import TYPE_CHECKING, Any
 
 # Before numpy is loaded: its idle threads hold on to their cores for 2^26 ticks, and torch's wait for them meanwhile.
-os.environ.setdefault("OPENBLAS_THREAD_TIMEOUT", "20")
+os.environ.setdefault("OPENBLAS_THREAD_TIMEOUT", "17")
 
 from pencil.errors import ParseError, PencilError, SizeError, TraceError, VocabError
 from pencil.rule import Context, Reduction, Segment, Step, reduce, replay, scaffold, segments

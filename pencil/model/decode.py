@@ -12,9 +12,6 @@ from pencil.model.quick import QuickBlock
 from pencil.model.single import SingleToken, array
 from pencil.model.transformer import Block, Transformer
 
-WIDE = 12
-"""Up to this many tokens of each row attend in one call for all rows."""
-
 
 class CachedDecoder:
     """A transformer and the cache of what it has read; the `GuessingDecoder` protocol."""
@@ -70,8 +67,8 @@ class _Span(NamedTuple):
 class _Feed:
     """One call's tokens laid flat in the order of slots; planned once, used by all layers.
 
-    The last few tokens of every row attend in one call. The tokens before them in a row with more, which is a prompt or
-    a long answer, attend in a call of their own.
+    Single tokens of all rows attend in one call, as far as the longest row. Several tokens are worth a call for each
+    row: it reads no more keys and values than that row has, once for all of its tokens.
     """
 
     def __init__(self, cache: KVCache, rows: Sequence[int], tokens: Sequence[Sequence[int]]) -> None:
@@ -90,10 +87,11 @@ class _Feed:
         self.tokens, where, self.positions = torch.tensor([flat, slots, positions], device=cache.device)
         self.places = cache.places(where, self.positions)
         spans = sorted(self.spans.values())
-        width = _shared_width([span.end - span.start for span in spans])
-        longer = [span for span in spans if span.end - span.start > width]
-        self.parts: list[_Tails | _Start] = [_Tails(spans, width, cache.device)]
-        self.parts += [_Start(span, width, cache.device) for span in longer]
+        self.parts: list[_Singles | _Several] = (
+            [_Singles(spans, cache.device)]
+            if len(flat) == len(rows)
+            else [_Several(span, cache.device) for span in spans]
+        )
 
     def last(self, counts: Iterable[int]) -> list[int]:
         """Where the last tokens of each row are, this many of each, in the order in which the rows were given."""
@@ -103,49 +101,38 @@ class _Feed:
     def attend(self, layer: int, q: Tensor, k: Tensor, v: Tensor) -> Tensor:
         """Store k and v, (N, H, E) each, then mix the values of all that each query may see."""
         keys, values = self.cache.store(layer, self.places, k, v)  # (slots, H, tokens, E) each
-        mixed = torch.empty_like(q)
-        for part in self.parts:
-            mixed[part.places] = part(q[part.places], keys, values)
-        return mixed
+        return torch.cat([part(q, keys, values) for part in self.parts])
 
 
-def _shared_width(counts: list[int]) -> int:
-    """How many last tokens of each row attend together: as many as three rows of four have, unless that is a lot."""
-    width = sorted(counts)[len(counts) * 3 // 4]
-    return width if width <= WIDE else 1
+class _Singles:
+    """One token of every row."""
 
-
-class _Tails:
-    """The last tokens of every row in one call over all slots; a row with fewer repeats its first."""
-
-    def __init__(self, spans: list[_Span], width: int, device: torch.device | None) -> None:
-        self.slots, held, starts, ends = zip(*spans, strict=True)
-        held, starts, ends = torch.tensor([held, starts, ends], device=device).unsqueeze(-1)  # (rows, 1) each
-        self.places = (ends - width + torch.arange(width, device=device)).maximum(starts)  # (rows, width)
-        seen = self.places - starts + held + 1  # (rows, width), how many tokens each may see
+    def __init__(self, spans: list[_Span], device: torch.device | None) -> None:
+        self.slots = [span.slot for span in spans]
+        seen = torch.tensor([span.held + 1 for span in spans], device=device).view(-1, 1)  # (rows, 1)
         self.length = int(seen.max())
-        self.mask = _mask(seen, self.length).unsqueeze(1)  # (rows, 1, width, length)
+        self.mask = _mask(seen, self.length).unsqueeze(1)  # (rows, 1, 1, length)
 
     def __call__(self, q: Tensor, keys: Tensor, values: Tensor) -> Tensor:
-        """(rows, width, H, E) -> (rows, width, H, E)."""
-        dense = self.slots == tuple(range(len(q)))
-        chosen = slice(len(q)) if dense else list(self.slots)  # rows that are not fed cost a copy of those that are
+        """(rows, H, E) -> (rows, H, E)."""
+        dense = self.slots == list(range(len(q)))
+        chosen = slice(len(q)) if dense else self.slots  # rows that are not fed cost a copy of those that are
         keys, values = (tensor[chosen, :, : self.length] for tensor in (keys, values))
-        return _mix(q, keys, values, self.mask)
+        return _mix(q.unsqueeze(1), keys, values, self.mask).squeeze(1)
 
 
-class _Start:
-    """All but the last tokens of one row, each blind to those after it."""
+class _Several:
+    """The tokens of one row, each blind to those after it."""
 
-    def __init__(self, span: _Span, width: int, device: torch.device | None) -> None:
-        self.slot, self.places, count = span.slot, slice(span.start, span.end - width), span.end - width - span.start
-        self.length = span.held + count
+    def __init__(self, span: _Span, device: torch.device | None) -> None:
+        self.slot, self.places = span.slot, slice(span.start, span.end)
+        self.length = span.held + span.end - span.start
         self.mask = _mask(torch.arange(span.held + 1, self.length + 1, device=device), self.length)
 
     def __call__(self, q: Tensor, keys: Tensor, values: Tensor) -> Tensor:
-        """(T, H, E) -> (T, H, E)."""
+        """(N, H, E) -> (T, H, E), for the T tokens of this row."""
         keys, values = (tensor[self.slot, None, :, : self.length] for tensor in (keys, values))
-        return _mix(q.unsqueeze(0), keys, values, self.mask).squeeze(0)
+        return _mix(q[self.places].unsqueeze(0), keys, values, self.mask).squeeze(0)
 
 
 def _mask(seen: Tensor, length: int) -> Tensor:
