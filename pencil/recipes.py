@@ -26,7 +26,7 @@ def sat3() -> Recipe:
 
 def einstein3() -> Recipe:
     """Puzzles of 3 houses, 1.4M parameters, on two CPU cores."""
-    train = TrainConfig(steps=3_000, evaluate_every=3_000)
+    train = TrainConfig(steps=2_700, evaluate_every=2_700, learning_rate=4e-3)
     return _recipe("einstein", [3], "small", train, stretch=600, n_layers=7, rope_base=1e5)
 
 
