@@ -39,11 +39,10 @@ def run(options: Options) -> Result:
 
 def lengths_of(format: Format, count: int, seed: int) -> list[int]:
     """The longest live sequence of each instance that is measured."""
-    from pencil.evaluate import held_out_instances
+    from pencil.evaluate import held_out_instances, longest_sequence
 
     task = get_task("einstein", HOUSES)
-    stats = [task.trace(instance).stats() for instance in held_out_instances(task, count, seed)]
-    return [each.peak if format == "pencil" else each.tokens for each in stats]
+    return [longest_sequence(task.trace(instance), format) for instance in held_out_instances(task, count, seed)]
 
 
 def trained_at(context: int, lengths: list[int]) -> int:

@@ -90,14 +90,14 @@ def _generate(
             progress(done)
 
     longest = LONGER * max(len(truth.generated) for truth in truths)
-    fits = all(_peak(truth, format) <= model.context for truth in truths)
+    fits = all(longest_sequence(truth, format) <= model.context for truth in truths)
     limits = Limits(tokens=longest, repeats=REPEATS, overflow="stop" if fits else "truncate")
     marks = vocab.marks if format == "pencil" else None
     engine = Engine(model, marks, end=vocab.end, rows=rows, limits=limits)
     return engine.run([vocab.encode(truth.prompt) for truth in truths], watch), said
 
 
-def _peak(truth: Trace[str], format: Format) -> int:
+def longest_sequence(truth: Trace[str], format: Format) -> int:
     """The longest sequence that a model has before it on the way to the answer."""
     stats = truth.stats()
     return stats.peak if format == "pencil" else stats.tokens
