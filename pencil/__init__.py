@@ -1,11 +1,13 @@
 """Long thoughts in a short context: `C [CALL] T [SEP] A [RETURN]  =>  C A`."""
 
 import os
+import sys
 from pathlib import Path
 from typing import TYPE_CHECKING, Any
 
-# Before numpy is loaded: its idle threads hold on to their cores for 2^26 ticks, and torch's wait for them meanwhile.
-os.environ.setdefault("OPENBLAS_THREAD_TIMEOUT", "17")
+# numpy's idle threads hold on to their cores for 2^26 ticks, and torch's wait for them meanwhile. It reads this once.
+if "numpy" not in sys.modules:
+    os.environ.setdefault("OPENBLAS_THREAD_TIMEOUT", "17")
 
 from pencil.errors import ParseError, PencilError, SizeError, TraceError, VocabError
 from pencil.rule import Context, Reduction, Segment, Step, reduce, replay, scaffold, segments

@@ -5,6 +5,7 @@ of its BLAS (`OMP_NUM_THREADS`); torch reaches two thirds of that, and its calls
 cache are views of torch's memory, so training may go on.
 """
 
+import os
 from collections.abc import Iterable
 from math import sqrt
 
@@ -34,11 +35,11 @@ class SingleToken:
 
     @staticmethod
     def fits(model: Transformer) -> bool:
-        """Whether this is what it computes, with weights that numpy can read: float32 on a CPU."""
+        """Whether this is what it computes and pays: weights that numpy can read, threads that make way for torch's."""
         layers = [getattr(block, name) for block in model.blocks for name in LINEARS]
         weight = model.embedding.weight
         plain = type(model) is Transformer and all(type(layer) is nn.Linear for layer in layers)
-        return plain and weight.device.type == "cpu" and weight.dtype == torch.float32
+        return plain and weight.device.type == "cpu" and weight.dtype == torch.float32 and makes_way()
 
     def __call__(self, token: int, position: int, cache: Iterable[tuple[Array, Array]]) -> Array:
         """Add the token's keys and values to those of each layer, (H, tokens, E); the logits after it, (V,)."""
@@ -59,6 +60,11 @@ class SingleToken:
         centred: Array = x - np.add.reduce(x) / len(x)
         centred *= weight * (1 / sqrt(centred.dot(centred) / len(x) + self.epsilon))
         return centred
+
+
+def makes_way() -> bool:
+    """Whether numpy's threads let go of their cores soon: `pencil/__init__.py` sees to it if it is loaded first."""
+    return "OPENBLAS_THREAD_TIMEOUT" in os.environ or torch.get_num_threads() == 1
 
 
 def array(tensor: Tensor) -> Array:

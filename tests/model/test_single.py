@@ -1,3 +1,7 @@
+import os
+import subprocess
+import sys
+
 import numpy as np
 import pytest
 import torch
@@ -69,3 +73,15 @@ def test_only_the_transformer_as_it_is_fits() -> None:
     assert not SingleToken.fits(to_int8(model))
     assert not SingleToken.fits(Louder(CONFIG))
     assert not SingleToken.fits(model.double())
+
+
+@pytest.mark.parametrize("first", ["pencil", "numpy"])
+def test_it_is_used_if_numpys_threads_make_way(first: str) -> None:
+    check = f"import {first}, torch; from pencil.model.single import makes_way; print(makes_way())"
+    ours = {"OMP_NUM_THREADS", "OPENBLAS_THREAD_TIMEOUT"}
+    env = {name: value for name, value in os.environ.items() if name not in ours}
+    answers = [
+        subprocess.run([sys.executable, "-c", check], env=env | threads, capture_output=True, text=True, check=True)
+        for threads in ({"OMP_NUM_THREADS": "2"}, {"OMP_NUM_THREADS": "1"})
+    ]
+    assert [answer.stdout.strip() for answer in answers] == [str(first == "pencil"), "True"]
