@@ -2,7 +2,7 @@
 
 `pencil.evaluate` lets every row go on for twice the longest trace, and beyond the window. A chain of thought that does
 not end would then read its whole window again for each of a hundred thousand tokens. Here a model may say a quarter
-more than the reasoner does, and a chain of thought that has filled its window has no answer.
+more than the reasoner does, and one that has filled its window has no answer.
 """
 
 import time
@@ -55,11 +55,12 @@ def _generate(
     checkpoint: Checkpoint, truths: list[Trace[str]], rows: int, most: int | None, progress: Callable[[int], None]
 ) -> tuple[list[Stopped], list[list[int]]]:
     """How each row stopped, and all that it said."""
-    vocab, erases = checkpoint.vocab, checkpoint.format == "pencil"
-    engine = Engine(checkpoint.model, vocab.marks if erases else None, end=vocab.end, rows=rows)
+    vocab = checkpoint.vocab
+    marks = vocab.marks if checkpoint.format == "pencil" else None
+    engine = Engine(checkpoint.model, marks, end=vocab.end, rows=rows)
     for truth in truths:
         tokens = round(LONGER * len(truth.generated)) + SPARE
-        limits = Limits(tokens=min(tokens, most or tokens), repeats=REPEATS, overflow="truncate" if erases else "stop")
+        limits = Limits(tokens=min(tokens, most or tokens), repeats=REPEATS)
         engine.submit(vocab.encode(truth.prompt), limits=limits)
     stops: dict[int, Stopped] = {}
     said: list[list[int]] = [[] for _ in truths]
