@@ -1,6 +1,7 @@
-"""Writing files such that a crash leaves the old one or the new one, never half of it."""
+"""Writing files and directories such that a crash leaves the old one or the new one, never half of it."""
 
 import os
+import shutil
 from pathlib import Path
 
 
@@ -11,6 +12,28 @@ def write_atomically(path: Path, text: str) -> None:
     sync(unfinished)
     unfinished.replace(path)
     sync(path.parent)
+
+
+def replace_directory(directory: Path) -> None:
+    """Put what was written `beside` a directory, as `new`, in its place."""
+    new, old = beside(directory, "new"), beside(directory, "old")
+    if directory.exists():
+        shutil.rmtree(old, ignore_errors=True)
+        directory.rename(old)
+    new.rename(directory)
+    shutil.rmtree(old, ignore_errors=True)
+    sync(directory.parent)
+
+
+def survivor(directory: Path) -> Path:
+    """The directory; or the old one, if its replacement was cut off between the two renames."""
+    old = beside(directory, "old") if directory.name else directory
+    return old if old.exists() and not directory.exists() else directory
+
+
+def beside(directory: Path, kind: str) -> Path:
+    """Where a `new` directory is written, and where an `old` one is kept meanwhile."""
+    return directory.with_name(f".{directory.name}.{kind}")
 
 
 def sync(path: Path) -> None:

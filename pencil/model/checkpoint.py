@@ -13,13 +13,15 @@ from safetensors.torch import save_file
 from torch import Tensor
 
 from pencil.errors import CheckpointError, PencilError
-from pencil.files import sync
+from pencil.files import beside, replace_directory, survivor, sync
 from pencil.model.transformer import ModelConfig, Transformer
 from pencil.tokens import SPECIAL_WORDS, Vocab
 
 FILES = ("config.json", "vocab.json", "model.safetensors", "metrics.json")
 VERSION = 1
 FORMATS = ("pencil", "cot", "direct")
+TYPES = ("F16", "BF16", "F32", "F64")
+"""Of weights, as safetensors names them."""
 Value = TypeVar("Value")
 
 
@@ -49,25 +51,20 @@ def save(checkpoint: Checkpoint, directory: Path, *, half: bool = False) -> None
 
     With `half` the weights take half the space; they are read back as float32.
     """
-    directory = Path(os.path.realpath(directory))  # with a name to build siblings from, even for "."
-    _restore(directory)
+    directory = Path(os.path.realpath(directory))  # with a name to build others from, even for "."
     _refuse_foreign(directory)
-    new, old = _sibling(directory, "new"), _sibling(directory, "old")
+    weights = _weights(checkpoint.model, torch.float16 if half else torch.float32, directory)
+    new = beside(directory, "new")
     shutil.rmtree(new, ignore_errors=True)
     new.mkdir(parents=True)
-    _write(checkpoint, new, torch.float16 if half else torch.float32)
+    _write(checkpoint, weights, new)
     sync(new)
-    if directory.exists():
-        directory.rename(old)
-    new.rename(directory)
-    shutil.rmtree(old, ignore_errors=True)
-    sync(directory.parent)
+    replace_directory(directory)
 
 
 def read(directory: Path) -> Checkpoint:
     """Read and check every name, shape and field; what is wrong is one `CheckpointError`."""
-    directory = Path(os.path.realpath(directory))
-    _restore(directory)
+    directory = survivor(Path(os.path.realpath(directory)))
     if not directory.is_dir():
         raise CheckpointError(f"{directory}: found no directory, expected one that holds {', '.join(FILES)}")
     config = _read_json(directory / "config.json", dict)
@@ -89,7 +86,15 @@ def read(directory: Path) -> Checkpoint:
         raise CheckpointError(f"{directory}: {error}") from None
 
 
-def _write(checkpoint: Checkpoint, directory: Path, dtype: torch.dtype) -> None:
+def _weights(model: Transformer, dtype: torch.dtype, directory: Path) -> dict[str, Tensor]:
+    """What is to be stored, if it could be read again."""
+    weights = {name: weight.to("cpu", dtype) for name, weight in model.state_dict().items()}
+    _check_shapes(directory, {name: tuple(weight.shape) for name, weight in weights.items()}, model.config)
+    _check_finite(directory, weights)
+    return weights
+
+
+def _write(checkpoint: Checkpoint, weights: dict[str, Tensor], directory: Path) -> None:
     config = {
         "version": VERSION,
         "task": checkpoint.task,
@@ -100,7 +105,6 @@ def _write(checkpoint: Checkpoint, directory: Path, dtype: torch.dtype) -> None:
     tables = {"config.json": config, "vocab.json": checkpoint.vocab.words, "metrics.json": checkpoint.metrics}
     for name, table in tables.items():
         (directory / name).write_text(json.dumps(table, indent=2, ensure_ascii=False) + "\n", encoding="utf-8")
-    weights = {name: weight.to("cpu", dtype) for name, weight in checkpoint.model.state_dict().items()}
     save_file(weights, directory / "model.safetensors")
     for name in FILES:
         sync(directory / name)
@@ -111,21 +115,20 @@ def _refuse_foreign(directory: Path) -> None:
     if directory.exists() and not directory.is_dir():
         raise CheckpointError(f"{directory}: found a file, expected a directory or nothing; try another name")
     others = sorted(path.name for path in directory.glob("*") if path.name not in FILES)
+    if not others and _is_foreign(directory / "config.json"):
+        others = ["config.json"]
     if others:
         raise CheckpointError(
             f"{directory}: found {others[0]!r}, which is no part of a checkpoint and would be lost; try a new directory"
         )
 
 
-def _restore(directory: Path) -> None:
-    """Undo a replacement that was cut off between its two renames."""
-    old = _sibling(directory, "old")
-    if old.exists() and not directory.exists():
-        old.rename(directory)
-
-
-def _sibling(directory: Path, kind: str) -> Path:
-    return directory.with_name(f".{directory.name}.{kind}")
+def _is_foreign(config: Path) -> bool:
+    """Whether it is another library's; a damaged one may well be ours."""
+    try:
+        return "version" not in _read_json(config, dict)
+    except CheckpointError:
+        return False
 
 
 def _read_json(path: Path, kind: type[Value]) -> Value:
@@ -175,15 +178,15 @@ def _read_model(directory: Path, config: dict[str, Any]) -> Transformer:
 def _read_weights(path: Path, config: ModelConfig) -> Transformer:
     try:
         with safe_open(path, framework="pt") as file:
-            _check_shapes(path, {name: tuple(file.get_slice(name).get_shape()) for name in file.keys()}, config)  # noqa: SIM118
+            slices = {name: file.get_slice(name) for name in file.keys()}  # noqa: SIM118
+            _check_shapes(path, {name: tuple(part.get_shape()) for name, part in slices.items()}, config)
+            _check_types(path, {name: part.get_dtype() for name, part in slices.items()})
             weights: dict[str, Tensor] = {name: file.get_tensor(name).float() for name in file.keys()}  # noqa: SIM118
     except FileNotFoundError:
         raise CheckpointError(f"{path.parent}: found no {path.name}, expected {', '.join(FILES)}") from None
     except (OSError, SafetensorError) as error:
         raise CheckpointError(f"{path}: found {error}, expected safetensors; the file may be cut off") from None
-    broken = next((name for name, weight in weights.items() if not weight.isfinite().all()), None)
-    if broken:
-        raise CheckpointError(f"{path}: found a number that is not finite in {broken!r}, expected trained weights")
+    _check_finite(path, weights)
     model = Transformer(config)
     model.load_state_dict(weights)
     return model
@@ -199,3 +202,15 @@ def _check_shapes(path: Path, found: dict[str, tuple[int, ...]], config: ModelCo
         if found.get(name) != shape:
             given = f"{name} of shape {found[name]}" if name in found else f"no {name}"
             raise CheckpointError(f"{path}: found {given}, expected shape {shape}")
+
+
+def _check_types(path: Path, found: dict[str, str]) -> None:
+    name, kind = next(((name, kind) for name, kind in found.items() if kind not in TYPES), ("", ""))
+    if name:
+        raise CheckpointError(f"{path}: found {name} of type {kind}, expected one of {', '.join(TYPES)}")
+
+
+def _check_finite(path: Path, weights: dict[str, Tensor]) -> None:
+    broken = next((name for name, weight in weights.items() if not weight.isfinite().all()), None)
+    if broken:
+        raise CheckpointError(f"{path}: found a number that is not finite in {broken!r}, expected trained weights")

@@ -4,6 +4,9 @@ from dataclasses import dataclass
 
 from pencil.errors import ConfigError
 
+LARGEST = 2**20
+"""Of any size; rotations are tabled for each position."""
+
 
 @dataclass(frozen=True)
 class ModelConfig:
@@ -21,19 +24,15 @@ class ModelConfig:
     def __post_init__(self) -> None:
         for name in ("vocab_size", "n_layers", "d_model", "n_heads", "context"):
             value = getattr(self, name)
-            if not isinstance(value, int) or isinstance(value, bool) or value < 1:
-                raise ConfigError(f"{name} is {value!r}; a model needs a whole number of at least 1")
-        if self.context > 2**20:
-            raise ConfigError(
-                f"context is {self.context}; try up to {2**20}, as rotations are tabled for each position"
-            )
+            if not isinstance(value, int) or isinstance(value, bool) or not 1 <= value <= LARGEST:
+                raise ConfigError(f"{name} is {value!r}; a model needs a whole number from 1 to {LARGEST}")
         if self.d_model % (2 * self.n_heads):
             raise ConfigError(
                 f"d_model {self.d_model} does not split into {self.n_heads} heads of even width;"
                 f" try {2 * self.n_heads * max(1, self.d_model // (2 * self.n_heads))}"
             )
-        if not isinstance(self.rope_base, int | float) or not self.rope_base > 1:
-            raise ConfigError(f"rope_base is {self.rope_base!r}; rotary positions need a number above 1")
+        if not isinstance(self.rope_base, int | float) or not 1 < self.rope_base <= 1e12:
+            raise ConfigError(f"rope_base is {self.rope_base!r}; rotary positions need a number above 1, up to 1e12")
 
     @property
     def head_width(self) -> int:

@@ -1,4 +1,5 @@
 import json
+import shutil
 from collections.abc import Callable
 from pathlib import Path
 from typing import Any
@@ -10,6 +11,8 @@ from safetensors.torch import load_file, save_file
 from pencil.errors import CheckpointError
 from pencil.model import checkpoint as module
 from pencil.model.checkpoint import FILES, Checkpoint, read, save
+from pencil.model.int8 import to_int8
+from pencil.model.pretrained import locate
 from pencil.model.transformer import ModelConfig, Transformer
 from pencil.tokens import Vocab
 
@@ -65,9 +68,11 @@ def test_a_failed_save_leaves_the_old_checkpoint(stored: Path, monkeypatch: pyte
     assert same_weights(read(stored).model, make().model)
 
 
-def test_a_replacement_cut_off_between_its_renames_is_undone(stored: Path) -> None:
+def test_a_replacement_cut_off_between_its_renames_can_be_read_and_made(stored: Path) -> None:
     stored.rename(stored.with_name(".run.old"))
     assert same_weights(read(stored).model, make().model)
+    assert same_weights(read(locate(stored)).model, make().model)
+    assert not stored.exists()  # so that a reader is never in the way of a writer
     save(make(seed=1), stored)
     assert [path.name for path in stored.parent.iterdir()] == ["run"]
 
@@ -79,6 +84,36 @@ def test_a_directory_with_other_files_is_not_replaced(tmp_path: Path) -> None:
     with pytest.raises(CheckpointError, match="found a file, expected a directory"):
         save(make(), tmp_path / "thesis.tex")
     assert (tmp_path / "thesis.tex").read_text() == "years of work"
+
+
+def test_a_model_of_another_library_is_not_replaced(stored: Path) -> None:
+    (stored / "config.json").write_text('{"architectures": ["BertModel"]}')
+    with pytest.raises(CheckpointError, match=r"config\.json.*would be lost"):
+        save(make(), stored)
+    (stored / "config.json").write_text('{"version": 1')  # a damaged one is replaced
+    save(make(), stored)
+    assert same_weights(read(stored).model, make().model)
+
+
+def test_what_could_not_be_read_again_is_not_saved(stored: Path) -> None:
+    broken, large, small = make(), make(), make()
+    broken.model.norm.weight.data.fill_(float("nan"))
+    large.model.norm.weight.data.fill_(1e5)
+    small.model = to_int8(small.model)
+    with pytest.raises(CheckpointError, match="not finite in 'norm"):
+        save(broken, stored)
+    with pytest.raises(CheckpointError, match="not finite in 'norm"):
+        save(large, stored, half=True)
+    with pytest.raises(CheckpointError, match="found 4 weights, expected 8"):
+        save(small, stored)
+    assert same_weights(read(stored).model, make().model)
+
+
+def test_what_an_older_replacement_left_is_cleared(stored: Path) -> None:
+    shutil.copytree(stored, stored.with_name(".run.old"))
+    save(make(seed=1), stored)
+    assert same_weights(read(stored).model, Transformer(CONFIG, 1))
+    assert [path.name for path in stored.parent.iterdir()] == ["run"]
 
 
 def test_words_must_fit_the_model() -> None:
@@ -139,7 +174,11 @@ DAMAGE: dict[str, tuple[Callable[[Path], object], str]] = {
     "model of another type": (edit(model=[]), "under 'model'"),
     "fields missing": (edit(model={"vocab_size": 3}), "differing in .*'n_layers'"),
     "size out of range": (edit_model(n_heads=0), "n_heads is 0"),
-    "enormous model": (edit_model(n_layers=10**9), "found 8 weights, expected 6000000002"),
+    "enormous model": (edit_model(n_layers=10**6), "found 8 weights, expected 6000002"),
+    "enormous width": (edit_model(d_model=10**18, n_heads=1), "d_model is 1000000000000000000"),
+    "enormous vocabulary": (edit_model(vocab_size=10**30), "vocab_size is 1000"),
+    "enormous rotation": (edit_model(rope_base=10**400), "rope_base is 1000"),
+    "endless rotation": (edit_model(rope_base=float("inf")), "rope_base is inf"),
     "enormous context": (edit_model(context=10**12), "context is 1000000000000"),
     "other width": (edit_model(d_model=32), r"found embedding.weight of shape \(10, 16\), expected shape \(10, 32\)"),
     "other vocabulary": (overwrite("vocab.json", b'["a", "b"]'), "expected a list that starts with <|startoftext|>"),
@@ -157,6 +196,10 @@ DAMAGE: dict[str, tuple[Callable[[Path], object], str]] = {
     "cut weights": (cut, "expected safetensors; the file may be cut off"),
     "weight missing": (edit_weights(lambda w: w.pop("norm.weight")), "found 7 weights, expected 8"),
     "weight renamed": (edit_weights(lambda w: w.update(x=w.pop("norm.weight"))), "found no norm.weight"),
+    "weight of whole numbers": (
+        edit_weights(lambda w: w.update({"norm.weight": w["norm.weight"].long()})),
+        "found norm.weight of type I64, expected one of F16, BF16, F32, F64",
+    ),
     "weight not finite": (edit_weights(lambda w: w["norm.weight"].fill_(float("nan"))), "not finite in 'norm.weight'"),
 }
 

@@ -9,6 +9,7 @@ from pathlib import Path
 from typing import Any
 
 from pencil.errors import CheckpointError
+from pencil.files import survivor
 
 HOME = Path(__file__).parent
 
@@ -49,7 +50,7 @@ def find(task: str, size: int) -> Bundled | None:
 def locate(name: str | Path) -> Path:
     """A checkpoint's directory, given as it is, as the run that holds it, or as the name of a model that ships."""
     for path in (Path(name) / "model", Path(name), HOME / name):
-        if (path / "config.json").exists():
+        if (survivor(path) / "config.json").exists():
             return path
     if Path(name).exists():
         return Path(name)  # whose reader says what is missing
