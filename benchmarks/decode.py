@@ -228,7 +228,7 @@ class Replaying:
     """The model with all of its work, but its words from a script."""
 
     def __init__(self, model: Transformer, starts: Sequence[Start], guessing: bool) -> None:
-        self.model, self.starts, self.context = model, starts, model.context
+        self.model, self.starts, self.context, self.vocab_size = model, starts, model.context, model.vocab_size
         self.kind = GuessingReplayingDecoder if guessing else ReplayingDecoder
 
     def __call__(self, tokens: Tensor) -> Tensor:

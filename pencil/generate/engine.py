@@ -12,7 +12,7 @@ from itertools import accumulate
 
 from torch import Tensor
 
-from pencil.errors import ConfigError
+from pencil.errors import ConfigError, VocabError
 from pencil.generate.events import Event, Reduced, Stopped
 from pencil.generate.guess import Guesser
 from pencil.generate.limits import DEFAULT_LIMITS, Limits
@@ -23,6 +23,8 @@ from pencil.tokens import Marks
 
 PREFILL = 256
 """A row reads at most this many tokens a step, so that a long prompt does not hold up the other rows."""
+PREFILL_ALONE = 2048
+"""As many if there are no others."""
 
 Watch = Callable[[int, Event], None]
 """Called with a row's number and each of its events."""
@@ -53,12 +55,18 @@ class Engine:
         self._clear()
 
     def _clear(self) -> None:
-        self._decoder = self.model.decoder()
-        self._ahead = self._decoder if isinstance(self._decoder, GuessingDecoder) else None
         self._guesser = Guesser(never=[self.end, *([self.marks.ret] if self.marks else [])])
         self._waiting: deque[_CachedRow] = deque()
         self._live: dict[int, _CachedRow] = {}
         self._next = 0
+        self._forget()
+
+    def _forget(self) -> None:
+        """Start with an empty cache; every row is to read all again."""
+        self._decoder = self.model.decoder()
+        self._ahead = self._decoder if isinstance(self._decoder, GuessingDecoder) else None
+        for row in self._live.values():
+            row.read = 0
 
     def stream(self, prompt: Sequence[int]) -> Iterator[Event]:
         """The events of one prompt, as they happen."""
@@ -91,9 +99,10 @@ class Engine:
         index: int = 0,
     ) -> int:
         """Add a row, which joins as soon as there is room; its number. Its draws follow from (seed, index)."""
+        tokens = self._check(prompt, index)
         number, self._next = self._next, self._next + 1
         row = _CachedRow(
-            prompt,
+            tokens,
             self.marks,
             self.end,
             self.model.context,
@@ -105,6 +114,15 @@ class Engine:
         row.number = number
         self._waiting.append(row)
         return number
+
+    def _check(self, prompt: Sequence[int], index: int) -> list[int]:
+        """The prompt, if the model knows every token of it."""
+        known = range(self.model.vocab_size)
+        for place, token in enumerate(prompt):
+            if not hasattr(token, "__index__") or int(token) not in known:
+                expected = f"a whole number from 0 to {len(known) - 1}"
+                raise VocabError(f"prompt {index}: found the token {token!r} at place {place}, expected {expected}")
+        return [int(token) for token in prompt]
 
     def cancel(self, number: int) -> Stopped | None:
         """End a row and free its place at once; None if it has ended before."""
@@ -131,11 +149,15 @@ class Engine:
             return events
         numbers, tokens = [row.number for row in rows], [self._unread(row) for row in rows]
         guesses = [self._guess(row) for row in rows]
-        if self._ahead is not None and any(guesses):
-            logits = self._ahead.feed_guesses(numbers, tokens, guesses)  # (rows + guessed tokens, V)
-        else:
-            logits = self._decoder.feed(numbers, tokens)  # (rows, V)
-        return events + self._hear(rows, guesses, logits)
+        try:
+            if self._ahead is not None and any(guesses):
+                logits = self._ahead.feed_guesses(numbers, tokens, guesses)  # (rows + guessed tokens, V)
+            else:
+                logits = self._decoder.feed(numbers, tokens)  # (rows, V)
+        except BaseException:
+            self._forget()  # what has been read is uncertain now
+            raise
+        return events + self._hear(rows, guesses, logits) + self._look_at_clock(rows)
 
     def _hear(self, rows: list["_CachedRow"], guesses: list[list[int]], logits: Tensor) -> list[tuple[int, Event]]:
         """Every row that has read all says a token, and another one as long as it says what was guessed."""
@@ -151,6 +173,15 @@ class Engine:
                 if token == next(guess, None) and row.stopped is None:
                     going_on.append((row, place + 1, guess))
             talking = going_on
+        return events
+
+    def _look_at_clock(self, rows: list["_CachedRow"]) -> list[tuple[int, Event]]:
+        """A row may run out of time before it has read all."""
+        events: list[tuple[int, Event]] = []
+        for row in rows:
+            if row.stopped is None and not row.caught_up and row.late:
+                self._leave(row)
+                events.append((row.number, row.stop("seconds")))
         return events
 
     def _take(self, row: "_CachedRow", token: int) -> list[Event]:
@@ -175,7 +206,7 @@ class Engine:
         visible = len(row.context) - row.origin
         self._rewind(row, visible - 1)
         start = row.origin + row.read
-        tokens = row.context[start : start + PREFILL]
+        tokens = row.context[start : start + (PREFILL if len(self._live) > 1 else PREFILL_ALONE)]
         row.read += len(tokens)
         return tokens
 

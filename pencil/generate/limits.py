@@ -28,8 +28,8 @@ class Limits:
 
     def __post_init__(self) -> None:
         for name, least in (("tokens", 1), ("context", 1), ("depth", 0), ("seconds", 0), ("repeats", 2)):
-            value = getattr(self, name)
-            if value is not None and not value >= least:
+            value, kind = getattr(self, name), int | float if name == "seconds" else int
+            if value is not None and not (isinstance(value, kind) and value >= least):
                 raise ConfigError(f"the limit on {name} is {value}; try {least} or more, or None for no limit")
         if self.overflow not in ("stop", "truncate"):
             raise ConfigError(f"overflow is {self.overflow!r}; try 'stop' or 'truncate'")

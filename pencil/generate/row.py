@@ -1,5 +1,6 @@
 """One prompt's way through generation: its live sequence, its limits and its events, whatever computes the logits."""
 
+import math
 import time
 from collections.abc import Sequence
 
@@ -34,7 +35,7 @@ class Row:
         self.window = min(window, limits.context or window)
         self.start = len(prompt)
         self.generated = 0
-        self.began = time.monotonic()
+        self.began = math.inf
         self.stopped: Stopped | None = None
         self._repetition = Repetition(limits.repeats) if limits.repeats else None
 
@@ -72,7 +73,7 @@ class Row:
             reductions=context.reductions,
             unmatched=context.unmatched,
             depth=context.max_depth,
-            seconds=time.monotonic() - self.began,
+            seconds=self._seconds,
         )
         return self.stopped
 
@@ -90,6 +91,14 @@ class Row:
             return "context"
         if limits.depth is not None and self.context.depth > limits.depth:
             return "depth"
-        if limits.seconds is not None and time.monotonic() - self.began >= limits.seconds:
-            return "seconds"
-        return None
+        return "seconds" if self.late else None
+
+    @property
+    def late(self) -> bool:
+        """Whether its time is over."""
+        return self.limits.seconds is not None and self._seconds >= self.limits.seconds
+
+    @property
+    def _seconds(self) -> float:
+        """Since the clock started, if it has."""
+        return max(0.0, time.monotonic() - self.began)

@@ -25,7 +25,7 @@ class Sampling:
     def __post_init__(self) -> None:
         if not 0 <= self.temperature < float("inf"):
             raise ConfigError(f"temperature is {self.temperature}; try 0 for greedy, or a number up to about 1")
-        if self.top_k is not None and self.top_k < 1:
+        if self.top_k is not None and not (isinstance(self.top_k, int) and self.top_k >= 1):
             raise ConfigError(f"top_k is {self.top_k}; it keeps that many tokens, so it needs at least 1")
         if not 0 < self.top_p <= 1:
             raise ConfigError(f"top_p is {self.top_p}; it is a share of the probability, above 0 and up to 1")
@@ -78,7 +78,8 @@ def _draw(logits: Tensor, samplers: Sequence[Sampler]) -> list[int]:
             [sampler.random.random() for sampler in samplers],
         )
     )
-    scores, tokens = (logits / temperature).sort(dim=-1, descending=True, stable=True)
+    above = logits.max(-1, keepdim=True).values
+    scores, tokens = ((logits - above) / temperature).sort(dim=-1, descending=True, stable=True)
     scores = scores.masked_fill(torch.arange(scores.shape[-1], device=logits.device) >= top_k, -torch.inf)
     share = scores.softmax(-1)
     share = share * (share.cumsum(-1) - share < top_p)  # up to and with the token that reaches top_p

@@ -1,7 +1,7 @@
 """Text in, text out: a trained checkpoint as something that solves problems.
 
 import pencil
-solver = pencil.load("runs/sat3")
+solver = pencil.load("sat3")
 print(solver.solve("p cnf 3 2\\n1 -2 3 0\\n-1 2 3 0").answer)
 """
 

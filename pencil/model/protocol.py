@@ -43,6 +43,10 @@ class Model(Protocol):
     def context(self) -> int:
         """The longest sequence it reads."""
 
+    @property
+    def vocab_size(self) -> int:
+        """How many tokens it knows, numbered from 0."""
+
     def __call__(self, tokens: Tensor) -> Tensor:
         """(B, T) -> (B, T, V): the definition; the logits at t depend on tokens 0 to t."""
 

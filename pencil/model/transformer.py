@@ -79,6 +79,11 @@ class Transformer(nn.Module):
         return self.config.context
 
     @property
+    def vocab_size(self) -> int:
+        """How many tokens it knows."""
+        return self.config.vocab_size
+
+    @property
     def parameter_count(self) -> int:
         """How many numbers are learned; the tied embedding counts once."""
         return sum(parameter.numel() for parameter in self.parameters())

@@ -69,6 +69,11 @@ class HardAttentionTransformer(nn.Module):
         """(..., d) -> (..., o)."""
         return hidden @ self.output.T
 
+    @property
+    def vocab_size(self) -> int:
+        """How many tokens it knows."""
+        return len(self.token)
+
     def decoder(self) -> "HardAttentionDecoder":
         """A fresh decoder that keeps keys and values."""
         return HardAttentionDecoder(self)

@@ -19,6 +19,7 @@ class Parrot:
     """Says for each prompt exactly what it was told to; its own decoder."""
 
     context = 2048
+    vocab_size = len(VOCAB)
 
     def __init__(self, scripts: Mapping[tuple[int, ...], Sequence[int]]) -> None:
         self.scripts = scripts

@@ -27,6 +27,7 @@ class Scripted:
     """Says exactly this, whatever it reads; in a decoder, a row says the script that its first token numbers."""
 
     context = 2048
+    vocab_size = 256
 
     def __init__(self, *scripts: Iterable[int]) -> None:
         self.scripts = scripts
@@ -60,6 +61,8 @@ class ScriptedDecoder:
 
 class Hashed:
     """A function of all that it reads, down to the last token: any slip in what is fed changes what it says."""
+
+    vocab_size = 256
 
     def __init__(
         self,

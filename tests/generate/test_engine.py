@@ -2,11 +2,13 @@ import tracemalloc
 from collections.abc import Iterator, Sequence
 from itertools import zip_longest
 from random import Random
+from typing import Any
 
+import numpy as np
 import pytest
 import torch
 
-from pencil.errors import ConfigError
+from pencil.errors import ConfigError, VocabError
 from pencil.generate.engine import PREFILL, Engine
 from pencil.generate.events import Event, Reason, Reduced, Stopped, Token
 from pencil.generate.limits import Limits
@@ -202,6 +204,48 @@ def test_a_long_prompt_is_read_in_chunks_while_others_go_on() -> None:
     assert said == [[short], [short], [long, short]]
 
 
+def test_a_row_alone_reads_a_long_prompt_in_one_call() -> None:
+    model = Hashed(1, context=2048, says=[4, 5, 6])
+    engine = Engine(model, MARKS)
+    engine.submit([4] * 1000)
+    assert [type(event) for _, event in engine.step()] == [Token]
+
+
+@pytest.mark.parametrize("token", [V, -1, 4.0, "4", None])
+def test_a_token_that_the_model_does_not_know_is_refused_before_anything_runs(token: Any) -> None:
+    with pytest.raises(VocabError, match=f"prompt 1: found the token {token!r} at place 2, expected .* from 0 to 9"):
+        Engine(chaotic(0), MARKS).run([[4], [4, 5, token]])
+
+
+def test_numbers_of_other_libraries_are_tokens() -> None:
+    engine = Engine(Scripted([SEP, 6, RET, END]), MARKS, end=END)
+    for prompt in (torch.tensor([4, CALL]), np.array([4, CALL])):
+        assert engine.run([prompt])[0].context == (4, 6, END)  # type: ignore[list-item]
+
+
+def fail(*_: object) -> None:
+    raise MemoryError
+
+
+@pytest.mark.parametrize("seed", range(3))
+def test_rows_go_on_after_a_step_that_failed(seed: int, monkeypatch: pytest.MonkeyPatch) -> None:
+    model, prompts = chaotic(seed), [[4, 5, 6, 7], [8, 9, 5], [6, 7], [9]]
+    engine = Engine(model, MARKS, limits=FEW)
+    said: list[list[Event]] = [[] for _ in prompts]
+    for prompt in prompts:
+        engine.submit(prompt)
+    for step in range(100):
+        if step in (0, 3):
+            with monkeypatch.context() as patch:
+                patch.setattr(Transformer, "logits", fail)
+                with pytest.raises(MemoryError):
+                    engine.step()
+        for row, event in engine.step():
+            said[row].append(event)
+    for prompt, events in zip(prompts, said, strict=True):
+        assert timeless(events) == timeless(list(reference(model, prompt, MARKS, limits=FEW)))
+
+
 def stop(script: list[int], limits: Limits, prompt: Sequence[int] = (4,)) -> Stopped:
     return Engine(Scripted(script), MARKS, end=END, limits=limits).run([prompt])[0]
 
@@ -225,6 +269,16 @@ def test_limits_stop_with_a_reason_and_what_there_is(
 ) -> None:
     stopped = stop(script, limits, prompt)
     assert (stopped.reason, stopped.context) == (reason, context)
+
+
+def test_time_may_be_over_before_a_prompt_is_read(monkeypatch: pytest.MonkeyPatch) -> None:
+    engine = Engine(Hashed(1, context=2048), MARKS, limits=Limits(seconds=5))
+    number, _ = engine.submit([4] * (2 * PREFILL)), engine.submit([5])
+    clock = iter(range(0, 99, 3))
+    monkeypatch.setattr("time.monotonic", lambda: next(clock))
+    [stopped] = [event for row, event in engine.step() if row == number]
+    assert isinstance(stopped, Stopped)
+    assert (stopped.reason, stopped.generated) == ("seconds", 0)
 
 
 def test_a_reduction_may_end_exactly_at_the_window() -> None:
@@ -254,7 +308,9 @@ def test_cancelling_frees_the_place_at_once() -> None:
     assert stopped is not None
     assert (stopped.reason, stopped.generated) == ("cancelled", 1)
     assert model.decoders[-1].rows == {}
-    assert engine.cancel(third) is not None
+    waiting = engine.cancel(third)
+    assert waiting is not None
+    assert waiting.seconds == 0
     assert {number for number, _ in engine.step()} == {second}
     assert engine.cancel(first) is None
 

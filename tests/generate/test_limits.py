@@ -45,7 +45,16 @@ def test_a_long_cycle_is_found_late_in_a_long_stream() -> None:
 
 @pytest.mark.parametrize(
     "bad",
-    [{"tokens": 0}, {"context": 0}, {"depth": -1}, {"seconds": -1}, {"repeats": 1}, {"overflow": "wrap"}],
+    [
+        {"tokens": 0},
+        {"tokens": "5"},
+        {"context": 0},
+        {"context": 3.5},
+        {"depth": -1},
+        {"seconds": -1},
+        {"repeats": 1},
+        {"overflow": "wrap"},
+    ],
 )
 def test_limits_out_of_range_are_refused(bad: dict[str, int]) -> None:
     with pytest.raises(ConfigError, match=next(iter(bad))):

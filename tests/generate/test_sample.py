@@ -24,6 +24,10 @@ def test_temperature_one_follows_the_model() -> None:
     assert draws(Sampling(temperature=1.0)) == pytest.approx(SHARES, abs=0.03)
 
 
+def test_the_lowest_temperature_is_greedy() -> None:
+    assert draws(Sampling(temperature=5e-324), 10) == [1.0, 0, 0, 0]
+
+
 def test_a_lower_temperature_sharpens() -> None:
     expected = (LOGITS[0] / 0.5).softmax(-1).tolist()
     assert draws(Sampling(temperature=0.5)) == pytest.approx(expected, abs=0.03)
@@ -65,7 +69,8 @@ def test_rows_do_not_disturb_each_other() -> None:
 
 
 @pytest.mark.parametrize(
-    "bad", [{"temperature": -1}, {"temperature": float("nan")}, {"top_k": 0}, {"top_p": 0.0}, {"top_p": 1.1}]
+    "bad",
+    [{"temperature": -1}, {"temperature": float("nan")}, {"top_k": 0}, {"top_k": 1.5}, {"top_p": 0.0}, {"top_p": 1.1}],
 )
 def test_settings_out_of_range_are_refused(bad: dict[str, float]) -> None:
     with pytest.raises(ConfigError, match=next(iter(bad))):

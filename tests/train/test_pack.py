@@ -58,6 +58,7 @@ class Replay:
     """A model and its decoder that say a trace word for word, and note all that is live at each token they read."""
 
     context = 2**20
+    vocab_size = 256
 
     def __init__(self, trace: Trace[int]) -> None:
         self.script, self.said = trace.generated, 0
