@@ -22,6 +22,8 @@ def export(
 ) -> None:
     """Write a checkpoint for transformers: `AutoModelForCausalLM` and `AutoTokenizer` load it.
 
+    The tokenizer refuses words that the model does not know: it has no token for them.
+
     \b
     Example:
       pencil export runs/sat3 --to hf runs/sat3-hf

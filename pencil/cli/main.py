@@ -52,12 +52,18 @@ def _options(
     pass
 
 
+def _message(error: Exception) -> str:
+    if isinstance(error, OSError) and error.strerror:
+        return ": ".join(filter(None, (error.filename, error.strerror)))
+    return error.format_message() if isinstance(error, UsageError) else str(error)
+
+
 def main() -> None:
     """Run a command; bad input is one line on stderr and exit status 2."""
     try:
         status = app(standalone_mode=False)
-    except (PencilError, UsageError) as error:
-        message = error.format_message() if isinstance(error, UsageError) else str(error)
+    except (PencilError, UsageError, OSError) as error:
+        message = _message(error)
         if message:  # without any argument, the help is printed already
             print(f"pencil: {message}", file=sys.stderr)
         status = 2

@@ -4,6 +4,7 @@ GPTNeoX has the same architecture. It keeps biases, which are zero here, and it 
 head. transformers and tokenizers are the `hf` extra and are imported inside of the functions.
 """
 
+import os
 import shutil
 from collections.abc import Iterator
 from contextlib import contextmanager
@@ -14,6 +15,7 @@ import torch
 from torch import Tensor
 
 from pencil.errors import PencilError
+from pencil.files import beside
 from pencil.model.checkpoint import Checkpoint
 from pencil.model.transformer import ModelConfig, Transformer
 from pencil.tokens import END, SPECIAL_WORDS, START, Vocab
@@ -33,9 +35,10 @@ NAMES = {
 
 def export(checkpoint: Checkpoint, directory: Path) -> None:
     """Write model and tokenizer to a new directory."""
+    directory = Path(os.path.realpath(directory))
     if directory.exists() and (not directory.is_dir() or any(directory.iterdir())):
         raise PencilError(f"{directory}: found something there already, expected a new or empty directory")
-    unfinished = directory.with_name(f".{directory.name}.new")
+    unfinished = beside(directory, "new")
     shutil.rmtree(unfinished, ignore_errors=True)
     with _no_progress_bar():
         to_gpt_neox(checkpoint.model, checkpoint.vocab).save_pretrained(unfinished)

@@ -37,6 +37,22 @@ def test_a_full_directory_is_not_written_to(pencil: RunPencil, stored: Path) -> 
     assert "expected a new or empty directory" in result.err
 
 
+def test_the_place_may_be_empty_or_a_link(pencil: RunPencil, stored: Path, tmp_path: Path) -> None:
+    (tmp_path / "empty").mkdir()
+    (tmp_path / "link").symlink_to(tmp_path / "linked")
+    for out in (tmp_path / "run" / ".." / "empty", tmp_path / "link"):
+        assert pencil("export", stored, out).status == 0
+        assert (out / "config.json").exists()
+
+
+def test_a_place_below_a_file_is_one_line(pencil: RunPencil, stored: Path) -> None:
+    result = pencil("export", stored, stored / "config.json" / "out")
+    assert result.status == 2
+    assert "config.json" in result.err
+    assert result.err.endswith("Not a directory\n")
+    assert result.err.count("\n") == 1
+
+
 def test_an_unknown_format_lists_the_known_one(pencil: RunPencil, stored: Path, tmp_path: Path) -> None:
     result = pencil("export", stored, "--to", "onnx", tmp_path / "out")
     assert result.status == 2
