@@ -3,6 +3,7 @@
 import json
 from dataclasses import asdict, dataclass
 from pathlib import Path
+from statistics import median
 from typing import Any
 
 from pencil.errors import CheckpointError
@@ -23,7 +24,7 @@ class Cost:
     tokens: float
     """Packed tokens read: the mean of some batches, times the steps."""
     hours: float
-    """These tokens at the speeds that the run noted."""
+    """These tokens at the median of the speeds that the run noted; a pause is no training."""
 
     def as_dict(self) -> dict[str, Any]:
         """Plain data, for JSON."""
@@ -43,12 +44,8 @@ def training_cost(run: Path) -> Cost:
     steps = max(speeds, default=0)
     if not steps:
         raise CheckpointError(f"{run}: found no step in its journal, expected a run that was trained")
-    tokens_a_step = mean_tokens(recipe["data"], steps)
-    seconds, last = 0.0, 0
-    for step, speed in sorted(speeds.items()):
-        seconds += (step - last) * tokens_a_step / speed
-        last = step
-    return Cost(recipe, steps, steps * recipe["data"]["batch"], steps * tokens_a_step, seconds / 3600)
+    tokens = steps * mean_tokens(recipe["data"], steps)
+    return Cost(recipe, steps, steps * recipe["data"]["batch"], tokens, tokens / median(speeds.values()) / 3600)
 
 
 def mean_tokens(settings: dict[str, Any], steps: int) -> float:

@@ -80,7 +80,7 @@ def card(name: str, checkpoint: Checkpoint, facts: dict[str, Any]) -> str:
             "## Training",
             "",
             f"{sum(cost.hours for cost in costs):.1f} hours on a machine with {facts['machine']}; tokens and hours are"
-            f" estimates: the mean of {BATCHES} batches times the steps, at the speeds that the run noted.",
+            f" estimates: the mean of {BATCHES} batches times the steps, at the median of the speeds noted.",
             "",
             *(line for cost in costs for line in _training(cost)),
         )
