@@ -16,7 +16,7 @@ if TYPE_CHECKING:
 
 
 def eval_(
-    directory: Annotated[Path, typer.Argument(metavar="DIR", help="A run's directory or a checkpoint.")],
+    directory: Annotated[Path, typer.Argument(metavar="MODEL", help="A run, a checkpoint or a model's name.")],
     size: Annotated[int | None, typer.Option(help="One problem size instead of all it was trained on.")] = None,
     count: Annotated[int, typer.Option(min=1, help="Held-out instances of each size.")] = 100,
     format: FormatName = None,
@@ -33,20 +33,20 @@ def eval_(
     \b
     Examples:
       pencil eval runs/qbf3
-      pencil eval runs/qbf --size 10 --count 20 --json
+      pencil eval qbf --size 10 --count 20 --json
     """
     from pencil.evaluate.failures import write_failures
     from pencil.model.checkpoint import read
+    from pencil.model.pretrained import locate
 
-    is_run = (directory / "model").is_dir()
-    checkpoint = read(directory / "model" if is_run else directory)
+    checkpoint = read(locate(directory))
     sizes = checkpoint.sizes if size is None else (size,)
     reports, outcomes = [], []
     for each in sizes:
         report, new = _evaluate(checkpoint, each, count, format, seed, rows)
         reports.append(report)
         outcomes += new
-    place = failures or (directory / "failures.txt" if is_run else None)
+    place = failures or (directory / "failures.txt" if (directory / "model").is_dir() else None)
     wrong = write_failures(place, outcomes) if place else 0
     if json_:
         print(json.dumps({"reports": [report.as_dict() for report in reports]}))

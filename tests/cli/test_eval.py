@@ -26,6 +26,12 @@ def test_a_table_of_all_figures(pencil: RunPencil, run_directory: Path) -> None:
     assert (run_directory / "failures.txt").read_text().startswith("4 of 4 instances went wrong.")
 
 
+def test_a_model_that_ships_is_known_by_its_name(pencil: RunPencil) -> None:
+    result = pencil("eval", "sat3", "--count", 2, "--json")
+    [report] = json.loads(result.out)["reports"]
+    assert (report["task"], report["size"], report["count"]) == ("sat", 3, 2)
+
+
 @pytest.mark.parametrize("format", ["pencil", "cot", "direct"])
 def test_json_of_any_format(pencil: RunPencil, run_directory: Path, format: str) -> None:
     result = pencil("eval", run_directory, "--count", 2, "--format", format, "--json")
