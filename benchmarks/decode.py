@@ -84,7 +84,7 @@ def many_rows(model: Transformer, quick: bool) -> Iterator[Row]:
 def one_row(model: Transformer, quick: bool) -> Iterator[Row]:
     """One row of a real trace against transformers, and against the speed of the memory."""
     words, runs = (100, 1) if quick else (1600, 2)
-    limit = reading_seconds(model)
+    limit = reading_seconds(model, words, runs)
     for context in (200, 500):
         prompt, script = next(moments(context))
         warm, timed = list(after(prompt, script, WARM_UP)), script[WARM_UP : WARM_UP + words]
@@ -98,17 +98,23 @@ def one_row(model: Transformer, quick: bool) -> Iterator[Row]:
 
 def against_memory(model: Transformer, quick: bool) -> Iterator[Row]:
     """One row must read every weight for each token: bytes over measured bandwidth is the limit."""
-    limit = reading_seconds(model)
+    limit = reading_seconds(model, 8, 12)
     for context in (100, 600):
         ours = step_seconds(model, 1, context, quick)
         yield Row.of_seconds(f"1 row, context {context}: seconds a token, reading the weights once", ours, limit)
 
 
-def reading_seconds(model: Transformer) -> float:
-    """How long it takes to read every weight once, at the speed of a long sum."""
+def reading_seconds(model: Transformer, words: int, runs: int) -> float:
+    """How long a word takes that only reads every weight once, at the speed of a long sum: the best of some runs."""
     weights = sum(weight.nbytes for weight in model.parameters())
     buffer = torch.ones(2**26)  # 256 MB, more than any cache holds
-    return weights * best(buffer.sum, 5) / buffer.nbytes
+    times = -(-words * weights // buffer.nbytes)
+
+    def read() -> None:
+        for _ in range(times):
+            buffer.sum()
+
+    return best(read, runs) / (times * buffer.nbytes / weights)
 
 
 def eight_bits(model: Transformer, quick: bool) -> Iterator[Row]:

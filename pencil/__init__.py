@@ -7,7 +7,7 @@ from typing import TYPE_CHECKING, Any
 
 # numpy's idle threads hold on to their cores for 2^26 ticks, and torch's wait for them meanwhile. It reads this once.
 if "numpy" not in sys.modules:
-    os.environ.setdefault("OPENBLAS_THREAD_TIMEOUT", "17")
+    os.environ.setdefault("OPENBLAS_THREAD_TIMEOUT", "20")
 
 from pencil.errors import ParseError, PencilError, SizeError, TraceError, VocabError
 from pencil.rule import Context, Reduction, Segment, Step, reduce, replay, scaffold, segments

@@ -7,11 +7,11 @@ a guess changes how long a token takes and never which token it is.
 
 from collections.abc import Sequence
 
-LENGTHS = (12, 6, 3)
+LENGTHS = (24, 12, 6, 3)
 """How many words are looked up; the longest known stretch counts."""
 AHEAD = 11
 """How many tokens are guessed at most. The later ones are wrong more often, and cost as much as the first."""
-LIMIT = 2**16
+LIMIT = 2**17
 """How many stretches are remembered. Then all are forgotten: the words to come are learned quickly."""
 
 

@@ -101,7 +101,8 @@ class _Feed:
     def attend(self, layer: int, q: Tensor, k: Tensor, v: Tensor) -> Tensor:
         """Store k and v, (N, H, E) each, then mix the values of all that each query may see."""
         keys, values = self.cache.store(layer, self.places, k, v)  # (slots, H, tokens, E) each
-        return torch.cat([part(q, keys, values) for part in self.parts])
+        heads = q.transpose(0, 1).unsqueeze(0)  # (1, H, N, E)
+        return torch.cat([part(heads, keys, values) for part in self.parts], 2).squeeze(0).transpose(0, 1)
 
 
 class _Singles:
@@ -114,33 +115,29 @@ class _Singles:
         self.mask = _mask(seen, self.length).unsqueeze(1)  # (rows, 1, 1, length)
 
     def __call__(self, q: Tensor, keys: Tensor, values: Tensor) -> Tensor:
-        """(rows, H, E) -> (rows, H, E)."""
-        dense = self.slots == list(range(len(q)))
-        chosen = slice(len(q)) if dense else self.slots  # rows that are not fed cost a copy of those that are
+        """(1, H, rows, E) -> (1, H, rows, E)."""
+        dense = self.slots == list(range(len(self.slots)))
+        chosen = slice(len(self.slots)) if dense else self.slots  # rows that are not fed cost a copy of those that are
         keys, values = (tensor[chosen, :, : self.length] for tensor in (keys, values))
-        return _mix(q.unsqueeze(1), keys, values, self.mask).squeeze(1)
+        return F.scaled_dot_product_attention(q.transpose(0, 2), keys, values, attn_mask=self.mask).transpose(0, 2)
 
 
 class _Several:
     """The tokens of one row, each blind to those after it."""
 
     def __init__(self, span: _Span, device: torch.device | None) -> None:
-        self.slot, self.places = span.slot, slice(span.start, span.end)
-        self.length = span.held + span.end - span.start
+        self.slot, self.start, self.count = span.slot, span.start, span.end - span.start
+        self.length = span.held + self.count
         self.mask = _mask(torch.arange(span.held + 1, self.length + 1, device=device), self.length)
 
     def __call__(self, q: Tensor, keys: Tensor, values: Tensor) -> Tensor:
-        """(N, H, E) -> (T, H, E), for the T tokens of this row."""
-        keys, values = (tensor[self.slot, None, :, : self.length] for tensor in (keys, values))
-        return _mix(q[self.places].unsqueeze(0), keys, values, self.mask).squeeze(0)
+        """(1, H, N, E) -> (1, H, T, E), for the T tokens of this row."""
+        keys = keys.narrow(0, self.slot, 1).narrow(2, 0, self.length)
+        values = values.narrow(0, self.slot, 1).narrow(2, 0, self.length)
+        return F.scaled_dot_product_attention(q.narrow(2, self.start, self.count), keys, values, attn_mask=self.mask)
 
 
 def _mask(seen: Tensor, length: int) -> Tensor:
     """(..., T) numbers of tokens to see -> (..., T, length): 0 for these, -inf for the rest."""
     hidden = torch.arange(length, device=seen.device) >= seen.unsqueeze(-1)
     return torch.zeros(hidden.shape, device=seen.device).masked_fill_(hidden, -torch.inf)
-
-
-def _mix(q: Tensor, keys: Tensor, values: Tensor, mask: Tensor) -> Tensor:
-    """(B, T, H, E) queries with (B, H, length, E) keys and values -> (B, T, H, E)."""
-    return F.scaled_dot_product_attention(q.transpose(1, 2), keys, values, attn_mask=mask).transpose(1, 2)

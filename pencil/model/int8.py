@@ -1,7 +1,7 @@
-"""Linear layers in 8 bits: about twice as fast to decode on a CPU, at about two digits of precision.
+"""Linear layers in 8 bits: faster for many rows on a CPU, at about two digits of precision.
 
-Weights get one scale for each output. The inputs of a call share one scale, so with several rows a row's logits depend
-a little on its neighbours, which they do not in float32. Greedy answers of a well-trained model stay the same.
+Weights get one scale for each output, inputs one for each token. So a row's logits do not depend on its neighbours, as
+in float32, and greedy answers of a well-trained model stay the same.
 """
 
 import warnings
@@ -13,6 +13,9 @@ from torch import Tensor, nn
 
 from pencil.errors import ConfigError
 from pencil.model.transformer import Transformer
+
+LEVELS = 63
+"""Inputs take 7 bits, from -63 to 63, since sums of 8 by 8 bits overflow without VNNI."""
 
 
 class Int8Linear(nn.Module):
@@ -27,9 +30,11 @@ class Int8Linear(nn.Module):
         self.packed: Any = torch.ops.quantized.linear_prepack(rounded, None)
 
     def forward(self, x: Tensor) -> Tensor:
-        """(..., inputs) -> (..., outputs); inputs take 7 bits, since sums of 8 by 8 overflow without VNNI."""
-        product: Tensor = torch.ops.quantized.linear_dynamic(x, self.packed, reduce_range=True)
-        return product
+        """(..., inputs) -> (..., outputs)."""
+        largest = x.abs().amax(-1, keepdim=True).clamp_min(1e-12)
+        multiply = torch.ops.quantized.linear_with_input_q_dq_qweight_dq_output_fp32
+        product: Tensor = multiply(x / largest, 1 / LEVELS, LEVELS + 1, self.packed)
+        return product * largest
 
 
 def to_int8(model: Transformer) -> Transformer:
