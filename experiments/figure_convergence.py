@@ -24,7 +24,7 @@ BATCH = {3: 4, 4: 4, 5: 2, 6: 2}
 """Instances a step: the traces get longer, and a step should not."""
 WINDOW = {3: 2_048, 4: 4_096, 5: 8_192, 6: 16_384}
 """Longer than any trace: the paper allows unlimited context here."""
-MINUTES = 45.0
+MINUTES = 30.0
 LOOKS = 12
 COUNT = 32
 ROWS = 16
