@@ -4,7 +4,7 @@ CPU recipes are sized for two cores and one problem size each; mixed ones cover 
 `paper_...` have the paper's model sizes and are meant for a GPU. The paper prints no batch size and no learning rate.
 """
 
-from collections.abc import Callable, Mapping
+from collections.abc import Callable, Iterable, Mapping
 from dataclasses import replace
 from typing import Any
 
@@ -21,7 +21,7 @@ def qbf3() -> Recipe:
 
 def sat3() -> Recipe:
     """SAT with 3 variables, 0.8M parameters, on two CPU cores."""
-    return _recipe("sat", [3], "tiny", TrainConfig(steps=4_000, evaluate_every=2_000))
+    return _recipe("sat", [3], "tiny", TrainConfig(steps=4_000, evaluate_every=2_000), hints=False)
 
 
 def einstein3() -> Recipe:
@@ -33,13 +33,14 @@ def einstein3() -> Recipe:
 def qbf() -> Recipe:
     """QBF with 3 to 10 variables, one model of 1.2M parameters, hours on a CPU."""
     train = TrainConfig(steps=20_000, evaluate_every=10_000)
-    return _start_with(_recipe("qbf", range(3, 11), "small", train, batch=4, stretch=300), size=3, steps=1_000)
+    return _start_with(_recipe("qbf", range(3, 11), "small", train, batch=4, stretch=300), [3], steps=1_000)
 
 
 def sat() -> Recipe:
     """SAT with 3 to 10 variables, one model of 1.2M parameters, hours on a CPU."""
-    train = TrainConfig(steps=9_000, evaluate_every=9_000)
-    return _start_with(_recipe("sat", range(3, 11), "small", train, batch=2, window=3_072), size=3, steps=1_000)
+    train = TrainConfig(steps=8_000, evaluate_every=8_000, learning_rate=4e-3)
+    recipe = _recipe("sat", range(3, 11), "small", train, stretch=600, window=3_072)
+    return _start_with(recipe, range(3, 6), steps=400)
 
 
 def einstein() -> Recipe:
@@ -121,6 +122,6 @@ def _recipe(
     return Recipe(data, preset(model, words, context=window, **changes), train)
 
 
-def _start_with(recipe: Recipe, size: int, steps: int) -> Recipe:
+def _start_with(recipe: Recipe, sizes: Iterable[int], steps: int) -> Recipe:
     """Small problems first."""
-    return replace(recipe, data=replace(recipe.data, first_sizes={size: 1.0}, first_steps=steps))
+    return replace(recipe, data=replace(recipe.data, first_sizes=dict.fromkeys(sizes, 1.0), first_steps=steps))

@@ -20,7 +20,7 @@ from pencil.tasks.hints import DEPTHS
 from pencil.train.batch import Batch
 from pencil.train.pack import Ints
 
-TOGETHER = 32
+TOGETHER = 64
 """Targets after each other whose looks are computed at once; more of them see more in common, and more in vain."""
 
 ApplyBlock = Callable[[Tensor, Tensor, Tensor, Attend], Tensor]
@@ -79,8 +79,10 @@ class Looks(NamedTuple):
     """(K,) what any of them sees."""
     unseen: Tensor
     """(Q, K) and what each of them does not."""
+    heads: Tensor
+    """(H,) the heads that look somewhere."""
     head: Tensor
-    """(L,) for each look, the head, the query and the key."""
+    """(L,) for each look, which of these heads, the query and the key."""
     query: Tensor
     key: Tensor
 
@@ -91,13 +93,15 @@ class Looks(NamedTuple):
         now = batch.times[asking][:, None]
         keys = np.flatnonzero((batch.times <= now[-1]) & (now[0] < batch.ends))
         unseen = (batch.times[keys] > now) | (now >= batch.ends[keys])
+        heads, head = np.unique(looks[:, 2], return_inverse=True)
         query, key = np.searchsorted(targets, looks[:, 0]), np.searchsorted(keys, looks[:, 3])
-        return Looks(*(torch.from_numpy(array).to(device) for array in (asking, keys, unseen, looks[:, 2], query, key)))
+        arrays = asking, keys, unseen, heads, head, query, key
+        return Looks(*(torch.from_numpy(array).to(device) for array in arrays))
 
 
 def _shares(looks: Looks, q: Tensor, k: Tensor) -> Tensor:
     """For each query and head that is to look somewhere, the logarithm of the share of attention that goes there."""
-    queries, keys = (x.index_select(0, at).transpose(0, 1) for x, at in ((q, looks.asking), (k, looks.keys)))
+    queries, keys = (x[at[:, None], looks.heads].transpose(0, 1) for x, at in ((q, looks.asking), (k, looks.keys)))
     scores = queries @ keys.transpose(1, 2) * q.shape[-1] ** -0.5  # (H, Q, K)
     scores = scores.masked_fill(looks.unseen, -torch.inf)
     everywhere = scores.logsumexp(-1).flatten()  # (H * Q,)

@@ -4,8 +4,10 @@ from collections.abc import Sequence
 from random import Random
 
 from pencil.tasks.base import Task
+from pencil.tasks.hints import Hint
 from pencil.tasks.logic import LOGIC_WORDS, stated_answer
 from pencil.tasks.sat import formats, generate, reason
+from pencil.tasks.sat.hints import copying
 from pencil.tasks.sat.instance import Formula
 from pencil.trace import TraceWriter
 
@@ -38,6 +40,10 @@ class Sat(Task[Formula]):
     def reason(self, instance: Formula, write: TraceWriter) -> None:
         """Search as DPLL does."""
         reason.solve(instance.clauses, write)
+
+    def hints(self, words: Sequence[str]) -> Sequence[Hint]:
+        """Where to look: a learner finds out late where a long formula goes on."""
+        return copying(words)
 
     def answer(self, response: Sequence[str]) -> str | None:
         """`True` or `False`."""
