@@ -149,8 +149,9 @@ EXPERIMENT = Experiment(
     table=table,
     draw=draw,
     notes=f"""\
-A model for each size and format, with a window that holds every trace, on one thread. Both formats of a size are trained
-for the same CPU time and looked at {LOOKS} times. Circles and dotted lines mark when a method was best for the first time.
-The paper gives no numbers here; it finds that PENCIL converges with less compute, and that the gap grows with n.""",
+A model for each size and format, with a window that holds every trace, on one thread. Both formats of a size are
+trained for the same CPU time and looked at {LOOKS} times. Circles and dotted lines mark when a method was best for the
+first time. The paper gives no numbers here; it finds that PENCIL converges with less compute, and that the gap grows
+with n.""",
     cost=f"8 models, two of each size, of {TIMES} minutes, and {LOOKS} looks at each of them",
 )
