@@ -69,11 +69,11 @@ def _hints(words: Sequence[str]) -> Iterator[Hint]:
 def read_formula(words: Sequence[str], start: int) -> Formula:
     """The clauses from a place on."""
     formula: Formula = []
+    opened, literals = start, list[Literal]()
     for place in range(start, len(words)):
         word = words[place]
         if word == "(":
-            opened = place
-            literals: list[Literal] = []
+            opened, literals = place, []
         elif word == ")":
             formula.append(Clause(tuple(literals), opened, place))
         elif word.isdigit():

@@ -18,7 +18,3 @@ def test_a_checked_clause_is_false_where_no_literal_is_true(index: int) -> None:
         literals = [truth.pop(place) for place in range(check, end) if words[place].isdigit()]
         assert words[end + 1] == str(any(literals))
     assert not truth  # nothing else is hinted at
-
-
-def test_most_tasks_have_no_hints() -> None:
-    assert not get_task("sat").hints(["(", "1", ")"])

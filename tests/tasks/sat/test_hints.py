@@ -66,6 +66,11 @@ def test_a_stretch_of_a_trace_has_the_same_hints(task: Task[Any]) -> None:
         assert all(hint.place < len(words) for hint in copying(words))
 
 
+def test_words_without_a_call_have_no_hints() -> None:
+    assert not copying(["(", "1", ")"])
+    assert not copying([])
+
+
 def decisions(words: list[str]) -> list[tuple[str, str]]:
     """Where a decision is looked up, and what is found there."""
     hints = [hint for hint in copying(words) if DECISION in hint.looks]
