@@ -37,9 +37,9 @@ def qbf() -> Recipe:
 
 
 def sat() -> Recipe:
-    """SAT with 3 to 10 variables, one model of 1.2M parameters, hours on a CPU."""
+    """SAT with 3 to 10 variables, one model of 1.4M parameters, hours on a CPU."""
     train = TrainConfig(steps=8_000, evaluate_every=8_000, learning_rate=4e-3)
-    recipe = _recipe("sat", range(3, 11), "small", train, stretch=600, window=3_072)
+    recipe = _recipe("sat", range(3, 11), "small", train, stretch=600, window=3_072, n_layers=7)
     return _start_with(recipe, range(3, 6), steps=400)
 
 

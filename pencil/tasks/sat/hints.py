@@ -1,4 +1,9 @@
-"""Where to look while a formula is copied: at the word that the last one came from, and at the one that comes next."""
+"""Where to look while a formula is copied.
+
+The formulas of all open calls are live, and they are alike. So first a word finds the `Question:` that it belongs to,
+and that one finds the `Question:` of the call around it; then a word knows which formula it is copied from. There it
+finds what was copied last, and from there what comes next.
+"""
 
 from collections.abc import Iterator, Sequence
 from dataclasses import dataclass
@@ -6,10 +11,10 @@ from dataclasses import dataclass
 from pencil.tasks.hints import Hint
 from pencil.tasks.logic import TRUTH
 
-COPIED, NEXT = 6, 10
-"""Halfway a word is found in the formula that it was copied from; the next one, when all but one layer are done."""
-SOURCE, DECISION = 0, 1
-"""The heads that look at what is copied, and at the clause that decides what to do."""
+OWN, AROUND, COPIED, NEXT = 4, 6, 8, 10
+"""How far through the layers a word knows its formula, the one around it, how far that is copied, and what is next."""
+SOURCE, DECISION, QUESTION = 0, 1, 2
+"""The heads that look at what is copied, at the clause that decides what to do, and at the word before a formula."""
 MARKS = ("∧", "∨", "¬")
 
 
@@ -50,6 +55,7 @@ def copying(words: Sequence[str]) -> list[Hint]:
 
 
 def _hints(words: Sequence[str]) -> Iterator[Hint]:
+    heads = [0]  # the words before the formulas that are live
     formulas = [read_formula(words, 1)]
     assigned = 0  # nothing, in the prompt
     for place, word in enumerate(words[:-1]):
@@ -58,11 +64,14 @@ def _hints(words: Sequence[str]) -> Iterator[Hint]:
             assigned = variable if words[place + 1] == TRUTH[True] else -variable
             yield from _decide(place + 1, formulas[-1], assigned)
         elif word == "[CALL]":
+            yield Hint(place + 1, OWN, looks={QUESTION: heads[-1:]})
             yield from _copy(place, formulas[-1], assigned)
+            heads.append(place + 1)
             formulas.append(read_formula(words, place + 2))
         elif word in ("Found", "Try") and words[place - 1] == ")":
             yield from _choose(place, formulas[-1])
         elif word == "[RETURN]":
+            heads.pop()
             formulas.pop()
 
 
@@ -98,13 +107,19 @@ def left_by(assigned: int, formula: Formula) -> list[int]:
 
 
 def _copy(call: int, formula: Formula, assigned: int) -> Iterator[Hint]:
-    """From [CALL] on, the word that comes next, in the end what follows the formula; and each copied word itself."""
+    """From [CALL] on, the word that comes next, in the end what follows the formula; before that, where the copy is."""
     places = left_by(assigned, formula)
     yield Hint(call, NEXT, looks={SOURCE: places[:1]})
     for place, source in enumerate([*places, formula[-1].end + 1], call + 1):
         yield Hint(place, NEXT, looks={SOURCE: [source]})
+    starts = {clause.start for clause in formula}
+    copied = formula[0].start - 1  # before the first clause
     for place, source in enumerate(places, call + 2):
-        yield Hint(place, COPIED, looks={SOURCE: [source]})
+        yield Hint(place, OWN, looks={QUESTION: [call + 1]})
+        yield Hint(place, AROUND, looks={QUESTION: [call + 1]})
+        if not {source, source + 1} & starts:  # between two clauses, the last one is what was copied
+            copied = source
+        yield Hint(place, COPIED, looks={SOURCE: [copied]})
 
 
 def _choose(place: int, formula: Formula) -> Iterator[Hint]:

@@ -4,25 +4,29 @@ from typing import Any
 import pytest
 
 from pencil import Task, get_task
-from pencil.tasks.sat.hints import COPIED, DECISION, NEXT, SOURCE, copying
+from pencil.tasks.sat.hints import AROUND, COPIED, DECISION, NEXT, OWN, QUESTION, SOURCE, copying
 from pencil.train.data import random_stretch
 
 TASKS = [get_task("sat", size) for size in (3, 6, 10)]
 
 
 @pytest.mark.parametrize("task", TASKS, ids=lambda task: str(task.size))
-def test_every_copied_word_is_looked_up_before_it_is_said_and_after(task: Task[Any]) -> None:
+def test_every_copied_word_is_looked_up_before_it_is_said(task: Task[Any]) -> None:
     trace = task.trace(task.draw(0, 0))
     words = [*trace.prompt, *trace.generated]
     looks = {(hint.place, hint.depth): hint.looks for hint in copying(words)}
     copied = 0
-    for place in [place for place, word in enumerate(words) if word == "Question:"]:
-        place += 1
+    for question in [place for place, word in enumerate(words) if word == "Question:"]:
+        [around] = looks[question, OWN][QUESTION]
+        assert words[around] in ("Question:", words[0])
+        place, before = question + 1, around
         while words[place] not in ("Try", "Found"):
-            [source], [same] = looks[place, COPIED][SOURCE], looks[place - 1, NEXT][SOURCE]
-            assert source == same < place
+            [source], [last] = looks[place - 1, NEXT][SOURCE], looks[place, COPIED][SOURCE]
             assert words[source] == words[place]
-            place += 1
+            assert around <= before <= last <= source < question
+            assert last == (before if words[place] in ("∧", "(") else source)
+            assert looks[place, OWN] == looks[place, AROUND] == {QUESTION: [question]}
+            place, before = place + 1, last
             copied += 1
     assert copied > len(words) / 2
 
@@ -61,9 +65,10 @@ def test_a_stretch_of_a_trace_has_the_same_hints(task: Task[Any]) -> None:
             vocab.encode(trace.prompt), vocab.encode(trace.generated), vocab.marks, 50, rng
         )
         words = vocab.decode([*live, *generated])
-        hints = [hint for hint in copying(words) if hint.depth == COPIED]
-        assert all(words[hint.place] == words[hint.looks[SOURCE][0]] for hint in hints)
-        assert all(hint.place < len(words) for hint in copying(words))
+        hints = copying(words)
+        assert all(hint.place < len(words) for hint in hints)
+        literals = [hint for hint in hints if hint.depth == COPIED and words[hint.place].isdigit()]
+        assert all(words[hint.place] == words[hint.looks[SOURCE][0]] for hint in literals)
 
 
 def test_words_without_a_call_have_no_hints() -> None:
