@@ -1,3 +1,6 @@
+import os
+import subprocess
+import sys
 from collections import Counter
 from dataclasses import asdict, replace
 from itertools import islice
@@ -25,6 +28,28 @@ def test_a_steps_batch_is_the_same_whoever_makes_it_and_when() -> None:
     in_order = list(islice(Data(CONFIG).batches(first=0, workers=0), 3))
     resumed = next(Data(CONFIG).batches(first=2, workers=0))
     assert_same(in_order[2], resumed)
+
+
+DIGEST = """
+from hashlib import sha256
+from pencil.train.config import DataConfig
+from pencil.train.data import Data
+data = Data(DataConfig({task!r}, {{3: 1.0}}))
+for packed in map(data.packed, range(3)):
+    hints = packed.hints
+    arrays = packed.ids, packed.positions, packed.ends, packed.inputs, packed.targets, hints.mind, hints.looks
+    print(sha256(b"".join(array.tobytes() for array in arrays)).hexdigest())
+"""
+
+
+@pytest.mark.parametrize("task", ["sat", "qbf", "einstein"])
+def test_an_instance_does_not_depend_on_how_python_orders_its_sets(task: str) -> None:
+    command = [sys.executable, "-c", DIGEST.format(task=task)]
+    runs = [
+        subprocess.run(command, env=os.environ | {"PYTHONHASHSEED": seed}, capture_output=True, text=True, check=True)
+        for seed in "12"
+    ]
+    assert len({run.stdout for run in runs}) == 1
 
 
 @pytest.mark.slow

@@ -98,7 +98,8 @@ class Hinter:
     def _note(self, line: Line) -> None:
         """What a line tells; if it is about two categories, also which of them it changes."""
         values, category_of = self.reader.values, self.reader.category_of
-        known = {value: value in line.out for name in line.categories for value in values[name]}
+        about = [name for name in values if name in line.categories]  # in an order that is always the same
+        known = {value: value in line.out for name in about for value in values[name]}
         self._hint(line.place, NOTED, {**self._only(line.house), **known})
         if self.reader.phase and len(line.categories) > 1:
             news = line.out - ruled_out(line.house, self.reader.lines[:-1])
@@ -137,7 +138,8 @@ class Hinter:
         words, category_of = self.house_words, self.reader.category_of
         categories, named = phase.open_categories(), list(self.reader.between.values())
         for (where, at), place in zip(words.items(), self.reader.places[-len(words) :], strict=True):
-            self._hint(place, LOOKED_UP, _among(self.reader.values, categories), {0: named})
+            said = [at for at in named if at <= place]  # with many houses, the first of these words come early
+            self._hint(place, LOOKED_UP, _among(self.reader.values, categories), {0: said or NOWHERE})
             looks = {0: [other for other in words.values() if other != at], 1: [at]}
             self._hint(place, CERTAIN, _among(category_of, only_here[where]), looks)
             self._hint(place, COMPARED, _among(category_of, forceable[where] | spreading[where]), looks)

@@ -181,6 +181,13 @@ def test_hints_are_the_same_from_any_point_on(size: int, index: int) -> None:
 
 
 @SIZES
+@pytest.mark.parametrize("index", range(3))
+def test_no_hint_looks_at_a_later_word(size: int, index: int) -> None:
+    for hint in hints(words_of(trace_of(size, index)), size):
+        assert all(place <= hint.place for places in hint.looks.values() for place in places)
+
+
+@SIZES
 def test_what_is_looked_at_can_be_seen(size: int) -> None:
     data = Data(DataConfig("einstein", {size: 1.0}, stretch=300, window=4_096))
     for index in range(3):
