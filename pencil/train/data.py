@@ -2,13 +2,14 @@
 
 import signal
 from bisect import bisect_right
-from collections.abc import Iterator, Sequence
+from collections.abc import Iterator, Mapping, Sequence
 from dataclasses import dataclass
 from functools import cached_property
-from itertools import count
+from itertools import chain, count
 from random import Random
 from typing import Any
 
+import numpy as np
 from torch.utils.data import DataLoader, Dataset
 
 from pencil.rule import Context
@@ -16,7 +17,7 @@ from pencil.tasks import Task, get_task
 from pencil.tokens import Marks, Vocab
 from pencil.train.batch import Batch, make_batch
 from pencil.train.config import DataConfig
-from pencil.train.pack import Hints, Packed, pack
+from pencil.train.pack import Hints, Ints, Packed, pack
 from pencil.train.split import draw
 
 EDGES = 0.1
@@ -70,20 +71,21 @@ class Data(Dataset[list[Batch]]):
         """What the task tells beside the trace, in numbers."""
         if not self.config.hints:
             return None
-        hints = task.hints(self.vocab.decode([*prompt, *generated]))
+        told = task.hints(self.vocab.decode([*prompt, *generated]))
+        hints = [hint for hint in told if hint.place >= len(prompt) - 1]  # nothing is learned before that
+        minds = [hint for hint in hints if hint.mind]
+        shared = {id(hint.mind): hint.mind for hint in minds}  # many have the same in mind
+        tokens = {key: self._signed(mind) for key, mind in shared.items()}
+        looks = [(hint.place, hint.depth, head, places) for hint in hints for head, places in hint.looks.items()]
         return Hints.of(
-            [
-                (hint.place, hint.depth, token + 1 if holds else -token - 1)
-                for hint in hints
-                for token, holds in zip(self.vocab.encode(list(hint.mind)), hint.mind.values(), strict=True)
-            ],
-            [
-                (hint.place, hint.depth, head, place)
-                for hint in hints
-                for head, places in hint.looks.items()
-                for place in places
-            ],
+            _rows([(hint.place, hint.depth) for hint in minds], [tokens[id(hint.mind)] for hint in minds]),
+            _rows([numbers for *numbers, _ in looks], [places for *_, places in looks]),
         )
+
+    def _signed(self, mind: Mapping[str, bool]) -> list[int]:
+        """Words in mind as `Hints` has them."""
+        tokens = self.vocab.encode(list(mind))
+        return [token + 1 if holds else -token - 1 for token, holds in zip(tokens, mind.values(), strict=True)]
 
     def batches(self, first: int, workers: int) -> Iterator[list[Batch]]:
         """Endless, from a step on; made in worker processes ahead of time, or here if there are none."""
@@ -107,6 +109,13 @@ class _StepsFrom:
 
     def __iter__(self) -> Iterator[int]:
         return count(self.first)
+
+
+def _rows(heads: Sequence[Sequence[int]], tails: Sequence[Sequence[int]]) -> Ints:
+    """A row for each number of a tail, behind its head."""
+    lengths = [len(tail) for tail in tails]
+    numbers = np.fromiter(chain.from_iterable(tails), np.int64, sum(lengths))
+    return np.column_stack((np.repeat(np.array(heads), lengths, axis=0), numbers)) if heads else numbers
 
 
 def deal(traces: Sequence[Packed], shares: int) -> list[list[Packed]]:

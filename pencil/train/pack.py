@@ -29,6 +29,7 @@ from pencil.rule import Context
 from pencil.tokens import Marks
 
 Ints = NDArray[np.int64]
+Rows = Ints | Sequence[Sequence[int]]
 NOTHING: Marks[int] = Marks(-1, -2, -3)
 """Marks that no trace holds, so that nothing is erased."""
 
@@ -86,8 +87,8 @@ class Hints:
     """(L, 4) the target they come before, their depth, a head, and the packed index it looks at."""
 
     @staticmethod
-    def of(mind: Sequence[Sequence[int]] = (), looks: Sequence[Sequence[int]] = ()) -> "Hints":
-        """From lists of rows, which may be empty."""
+    def of(mind: Rows = (), looks: Rows = ()) -> "Hints":
+        """From rows, of which there may be none."""
         return Hints(np.array(mind, np.int64).reshape(-1, 3), np.array(looks, np.int64).reshape(-1, 4))
 
     def keep(self, kept: NDArray[np.bool_], asked: NDArray[np.bool_]) -> "Hints":
@@ -116,9 +117,7 @@ def pack(
     context = Context(prompt, marks or NOTHING)
     ids, positions, live = list(prompt), list(range(len(prompt))), list(range(len(prompt)))
     words = list(range(len(prompt)))  # for each packed token, which word it is
-    copies = list(range(len(prompt)))  # for each word, its packed index, the latest if it was read again
-    looks = _by_word(hints)
-    found: list[tuple[int, int, int, int]] = []
+    copies = [(word, 0, word) for word in words]  # a word, from which target on it is at a packed index, and that index
     erased: list[tuple[list[int], int]] = []  # packed indices, and the index at which they were erased
     inputs: list[int] = []
     targets: list[int] = []
@@ -126,7 +125,6 @@ def pack(
         if not live:
             raise TraceError(f"nothing is left to predict token {len(targets)} from; a trace needs a prompt to keep")
         word = len(prompt) + len(targets)
-        found += [(len(targets), depth, head, copies[seen]) for depth, head, seen in looks.get(word - 1, ())]
         inputs.append(live[-1])
         targets.append(token)
         reduction = context.append(token)
@@ -137,9 +135,8 @@ def pack(
             fresh = reduction.answer
             said = [words[index] for index in live[len(live) - len(fresh) :]]
             del live[reduction.kept :]
-        copies.append(len(ids))
         for token, word in zip(fresh, said, strict=True):
-            copies[word] = len(ids)
+            copies.append((word, len(targets), len(ids)))
             positions.append(len(live))
             live.append(len(ids))
             ids.append(token)
@@ -147,29 +144,28 @@ def pack(
     ends = np.full(len(ids), len(ids))
     for indices, end in erased:
         ends[indices] = end
-    rest = _before_targets(hints, found, len(prompt), len(targets))
+    rest = _before_targets(hints or Hints.of(), _ints(copies).reshape(-1, 3), len(prompt), len(targets))
     packed = Packed(_ints(ids), _ints(positions), ends, _ints(inputs), _ints(targets), rest)
     return packed.keep(np.arange(len(ids)) <= max(inputs, default=-1))  # what comes later is never read
 
 
-def _ints(numbers: Sequence[int]) -> Ints:
+def _ints(numbers: Sequence[int] | Sequence[Sequence[int]]) -> Ints:
     return np.array(numbers, np.int64)
 
 
-def _by_word(hints: Hints | None) -> dict[int, list[tuple[int, int, int]]]:
-    """Depth, head and word looked at, for each word after which something is looked at."""
-    looks: dict[int, list[tuple[int, int, int]]] = {}
-    for word, depth, head, seen in hints.looks.tolist() if hints else ():
-        looks.setdefault(word, []).append((depth, head, seen))
-    return looks
-
-
-def _before_targets(hints: Hints | None, looks: list[tuple[int, int, int, int]], prompt: int, targets: int) -> Hints:
-    """The hints that come before a target: not those within the prompt, nor after the last word."""
-    if hints is None:
-        return Hints.of()
-    mind = hints.mind - np.array([prompt - 1, 0, 0])
-    return Hints(mind[(mind[:, 0] >= 0) & (mind[:, 0] < targets)], Hints.of(looks=looks).looks)
+def _before_targets(hints: Hints, copies: Ints, prompt: int, targets: int) -> Hints:
+    """The hints that come before a target, not those within the prompt; what is looked at is the copy that is live."""
+    mind, looks = (
+        rows[(rows[:, 0] >= prompt - 1) & (rows[:, 0] < prompt - 1 + targets)] for rows in (hints.mind, hints.looks)
+    )
+    for word, *_, seen in looks[looks[:, 3] > looks[:, 0]]:
+        raise TraceError(f"a hint at word {word} looks at word {seen}, which comes later; expected one that is seen")
+    mind, looks = mind - _ints([prompt - 1, 0, 0]), looks - _ints([prompt - 1, 0, 0, 0])
+    words, since, indices = copies[np.lexsort((copies[:, 1], copies[:, 0]))].T  # by word, then by time
+    times = targets + 1
+    latest = np.searchsorted(words * times + since, looks[:, 3] * times + looks[:, 0], side="right") - 1
+    looks[:, 3] = indices[latest]
+    return Hints(mind, looks[np.argsort(looks[:, 0], kind="stable")])
 
 
 def join(traces: Sequence[Packed]) -> Packed:

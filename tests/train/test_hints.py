@@ -3,6 +3,7 @@ import torch
 from torch import Tensor
 from torch.nn import functional as F
 
+from pencil.errors import TraceError
 from pencil.model.transformer import ModelConfig, Transformer, causal
 from pencil.tokens import Marks
 from pencil.train.batch import make_batch
@@ -88,6 +89,11 @@ def test_hints_within_the_prompt_and_after_the_last_word_are_dropped() -> None:
     packed = pack([9, 8], [5, 6, 7], None, hints)
     assert not len(packed.hints.mind)
     assert not len(packed.hints.looks)
+
+
+def test_a_hint_cannot_look_at_a_later_word() -> None:
+    with pytest.raises(TraceError, match="at word 2 looks at word 3, which comes later"):
+        pack([9, 8], [5, 6, 7], None, Hints.of(looks=[(2, HALFWAY, 0, 3)]))
 
 
 def test_a_window_drops_the_hints_beyond_it() -> None:
