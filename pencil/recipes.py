@@ -37,10 +37,10 @@ def qbf() -> Recipe:
 
 
 def sat() -> Recipe:
-    """SAT with 3 to 10 variables, one model of 1.4M parameters, hours on a CPU."""
-    train = TrainConfig(steps=6_400, evaluate_every=6_400, learning_rate=4e-3)
-    recipe = _recipe("sat", range(3, 11), "small", train, batch=2, stretch=1_500, window=3_072, n_layers=7)
-    return _start_with(recipe, range(3, 6), steps=400)
+    """SAT with 3 to 10 variables, one model of 1.6M parameters, hours on a CPU."""
+    train = TrainConfig(steps=12_000, evaluate_every=12_000, learning_rate=4e-3)
+    recipe = _recipe("sat", range(3, 11), "small", train, batch=2, stretch=1_500, window=3_072, n_layers=8)
+    return _start_with(recipe, range(3, 6), steps=600)
 
 
 def einstein() -> Recipe:

@@ -1,20 +1,36 @@
-"""Where to look while a formula is copied.
+"""What to have in mind and where to look while a formula is copied.
 
 The formulas of all open calls are live, and they are alike. So first a word finds the `Question:` that it belongs to,
-and that one finds the `Question:` of the call around it; then a word knows which formula it is copied from. There it
-finds what was copied last, and from there what comes next.
+and that one finds the `Question:` of the call around it; then a word knows which formula it is copied from, and under
+which assignment. Clauses are alike, too. So each word has in mind how far it is from its own `Question:`, and soon how
+far the word is that it was copied from, and then the one that comes next.
+
+Only the end of a clause knows all of it, and so whether it stays. There its literals are gathered; and the end of the
+clause that the next word comes from is found before that word.
 """
 
 from collections.abc import Iterator, Sequence
 from dataclasses import dataclass
+from functools import lru_cache
+from itertools import product
+from math import cos, sin, tau
 
 from pencil.tasks.hints import Hint
 from pencil.tasks.logic import TRUTH
+from pencil.tokens import CALL, PROMPT_END, RETURN, SEP, START
 
-OWN, AROUND, COPIED, NEXT = 4, 6, 8, 10
-"""How far through the layers a word knows its formula, the one around it, how far that is copied, and what is next."""
-SOURCE, DECISION, QUESTION = 0, 1, 2
-"""The heads that look at what is copied, at the clause that decides what to do, and at the word before a formula."""
+OWN, AROUND, BEFORE, COPIED, CLAUSE, NEXT = 3, 4, 6, 7, 9, 10
+"""How far through the layers a word knows its formula, the one around it, its distance and the clauses before it, how
+far that formula is copied, which clause comes next, and which word."""
+SOURCE, DECISION, QUESTION = 0, 1, 3
+"""The heads that look at what is copied, at the clauses that decide what to do, and at the word before a formula."""
+PERIODS = (20, 63, 199, 628)
+"""Those of rotary positions, or nearly so: a distance is told by the quarter of each of them that it falls into."""
+HERE = ("(", ")", "∧", "∨", "¬", "=", "Question:", "Answer:")
+THERE = (CALL, SEP, RETURN, "Try", "Found", "Let", START, PROMPT_END)
+"""The words that stand for a distance while they are in mind: that of a word itself, and that of what it copies."""
+RECENT = 3
+"""Clauses to look back at."""
 MARKS = ("∧", "∨", "¬")
 
 
@@ -42,6 +58,8 @@ class Clause:
 
 
 Formula = list[Clause]
+Left = list[tuple[int, Clause]]
+"""The places of words that are copied, each with its clause."""
 
 
 def copying(words: Sequence[str]) -> list[Hint]:
@@ -63,14 +81,15 @@ def _hints(words: Sequence[str]) -> Iterator[Hint]:
             variable = int(words[place - 1])
             assigned = variable if words[place + 1] == TRUTH[True] else -variable
             yield from _decide(place + 1, formulas[-1], assigned)
-        elif word == "[CALL]":
+        elif word == CALL:
             yield Hint(place + 1, OWN, looks={QUESTION: heads[-1:]})
-            yield from _copy(place, formulas[-1], assigned)
+            copy = read_formula(words, place + 2)
+            yield from _copy(place, formulas[-1], assigned, copy)
             heads.append(place + 1)
-            formulas.append(read_formula(words, place + 2))
+            formulas.append(copy)
         elif word in ("Found", "Try") and words[place - 1] == ")":
             yield from _choose(place, formulas[-1])
-        elif word == "[RETURN]":
+        elif word == RETURN:
             heads.pop()
             formulas.pop()
 
@@ -93,48 +112,81 @@ def read_formula(words: Sequence[str], start: int) -> Formula:
     return formula
 
 
-def left_by(assigned: int, formula: Formula) -> list[int]:
-    """The places of the words that stay when a literal is true, in their order."""
-    places: list[int] = []
+def left_by(assigned: int, formula: Formula) -> Left:
+    """The words that stay when a literal is true, in their order."""
+    words: Left = []
     for clause in formula:
         if assigned not in clause.values:
-            places += range(clause.start - bool(places), clause.start + 1)  # with the ∧ before it
+            places = [*range(clause.start - bool(words), clause.start + 1)]  # with the ∧ before it
             kept = [literal for literal in clause.literals if literal.value != -assigned]
             for index, literal in enumerate(kept):
                 places += range(literal.start - bool(index), literal.end + 1)  # with the ∨ before it
-            places.append(clause.end)
-    return places
+            words += [(place, clause) for place in (*places, clause.end)]
+    return words
 
 
-def _copy(call: int, formula: Formula, assigned: int) -> Iterator[Hint]:
-    """From [CALL] on, the word that comes next, in the end what follows the formula; before that, where the copy is."""
-    places = left_by(assigned, formula)
-    yield Hint(call, NEXT, looks={SOURCE: places[:1]})
-    for place, source in enumerate([*places, formula[-1].end + 1], call + 1):
+@lru_cache(maxsize=2**13)
+def distance(words: tuple[str, ...], tokens: int) -> dict[str, bool]:
+    """A distance in words that are in mind."""
+    waves = (wave(tau * tokens / period) for period, wave in product(PERIODS, (cos, sin)))
+    return {word: height > 0 for word, height in zip(words, waves, strict=True)}
+
+
+def _copy(call: int, formula: Formula, assigned: int, copy: Formula) -> Iterator[Hint]:
+    """From [CALL] on: under which assignment a formula is copied, how far, and what comes next."""
+    left = left_by(assigned, formula)
+    yield from _stand(call + 1, formula, assigned, left)
+    yield from _go_on(call, formula, left)
+    for clause in copy:
+        yield Hint(clause.end, OWN, looks={head: [literal.end] for head, literal in enumerate(clause.literals)})
+
+
+def _stand(question: int, formula: Formula, assigned: int, left: Left) -> Iterator[Hint]:
+    """Over the words of a copy: what is known of it, and where its last word comes from."""
+    around = copied = formula[0].start - 1
+    variables = {abs(value) for clause in formula for value in clause.values}
+    known = {str(variable): variable == abs(assigned) for variable in variables}
+    known |= {TRUTH[True]: assigned > 0, TRUTH[False]: assigned < 0}
+    if assigned:  # 3 = True [CALL] Question:
+        yield Hint(question, OWN, known, {SOURCE: [question - 4], DECISION: [question - 2]})
+    gone = [clause.end for clause in formula if assigned in clause.values] or [around]
+    ends, begun = [question], False
+    for place, (source, clause) in enumerate(left, question + 1):
+        begun = source > clause.start and (begun or source in [literal.end for literal in clause.literals])
+        copied = source if begun else copied  # before its first variable, a clause could be any
+        yield Hint(place, OWN, looks={QUESTION: [question]})
+        yield Hint(place, AROUND, known, {QUESTION: [question]})
+        recent = {head: [end] for head, end in enumerate(reversed(ends[-RECENT:]))}
+        yield Hint(place, BEFORE, distance(HERE, place - question), recent)
+        yield Hint(place, COPIED, distance(THERE, copied - around), {SOURCE: [copied], DECISION: gone})
+        if source == clause.end:
+            ends.append(place)
+
+
+def _go_on(call: int, formula: Formula, left: Left) -> Iterator[Hint]:
+    """From [CALL] on: the end of the clause that comes next, then the next word itself; at last what follows all."""
+    first, around, after = left[0], formula[0].start - 1, formula[-1].end + 1
+    following = [(source, clause.end) for source, clause in (first, *left)]
+    for place, (source, end) in enumerate([*following, (after, after)], call):
+        yield Hint(place, CLAUSE, distance(THERE, source - around), {SOURCE: [end]})
         yield Hint(place, NEXT, looks={SOURCE: [source]})
-    starts = {clause.start for clause in formula}
-    copied = formula[0].start - 1  # before the first clause
-    for place, source in enumerate(places, call + 2):
-        yield Hint(place, OWN, looks={QUESTION: [call + 1]})
-        yield Hint(place, AROUND, looks={QUESTION: [call + 1]})
-        if not {source, source + 1} & starts:  # between two clauses, the last one is what was copied
-            copied = source
-        yield Hint(place, COPIED, looks={SOURCE: [copied]})
 
 
 def _choose(place: int, formula: Formula) -> Iterator[Hint]:
     """At a formula's end and at the word after it: the first clause of one literal, or the smallest variable."""
-    units = [clause.literals[0] for clause in formula if len(clause.literals) == 1]
-    literals = units[:1] or [literal for clause in formula for literal in clause.literals]
-    chosen = min(literals, key=lambda literal: abs(literal.value))
+    units = [clause for clause in formula if len(clause.literals) == 1]
+    if units:
+        chosen = units[0].end
+    else:
+        chosen = min((abs(literal.value), literal.end) for clause in formula for literal in clause.literals)[1]
     for asking in (place - 1, place):
-        yield Hint(asking, NEXT, looks={DECISION: range(chosen.start, chosen.end + 1)})
+        yield Hint(asking, NEXT, looks={DECISION: [chosen]})
 
 
 def _decide(place: int, formula: Formula, assigned: int) -> Iterator[Hint]:
-    """After an assignment: the clauses that it makes empty, or what is copied first."""
-    empty = [clause.literals[0].end for clause in formula if clause.values == [-assigned]]
+    """After an assignment: the clauses that it makes empty, or the one that is copied first."""
+    empty = [clause.end for clause in formula if clause.values == [-assigned]]
     if empty:
         yield Hint(place, NEXT, looks={DECISION: empty})
     elif left := left_by(assigned, formula):
-        yield Hint(place, NEXT, looks={SOURCE: left[:1]})
+        yield Hint(place, CLAUSE, looks={SOURCE: [left[0][1].end]})

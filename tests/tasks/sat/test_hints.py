@@ -4,7 +4,21 @@ from typing import Any
 import pytest
 
 from pencil import Task, get_task
-from pencil.tasks.sat.hints import AROUND, COPIED, DECISION, NEXT, OWN, QUESTION, SOURCE, copying
+from pencil.tasks.sat.hints import (
+    AROUND,
+    BEFORE,
+    CLAUSE,
+    COPIED,
+    DECISION,
+    HERE,
+    NEXT,
+    OWN,
+    QUESTION,
+    SOURCE,
+    THERE,
+    copying,
+    distance,
+)
 from pencil.train.data import random_stretch
 
 TASKS = [get_task("sat", size) for size in (3, 6, 10)]
@@ -14,46 +28,75 @@ TASKS = [get_task("sat", size) for size in (3, 6, 10)]
 def test_every_copied_word_is_looked_up_before_it_is_said(task: Task[Any]) -> None:
     trace = task.trace(task.draw(0, 0))
     words = [*trace.prompt, *trace.generated]
-    looks = {(hint.place, hint.depth): hint.looks for hint in copying(words)}
+    hints = {(hint.place, hint.depth): hint for hint in copying(words) if not hint.looks.keys() <= {DECISION}}
     copied = 0
     for question in [place for place, word in enumerate(words) if word == "Question:"]:
-        [around] = looks[question, OWN][QUESTION]
+        around = next(hint.looks[QUESTION][0] for hint in copying(words) if hint.place == question)
         assert words[around] in ("Question:", words[0])
         place, before = question + 1, around
         while words[place] not in ("Try", "Found"):
-            [source], [last] = looks[place - 1, NEXT][SOURCE], looks[place, COPIED][SOURCE]
+            [source], [last] = hints[place - 1, NEXT].looks[SOURCE], hints[place, COPIED].looks[SOURCE]
+            [end] = hints[place - 1, CLAUSE].looks[SOURCE]
             assert words[source] == words[place]
-            assert around <= before <= last <= source < question
-            assert last == (before if words[place] in ("∧", "(") else source)
-            assert looks[place, OWN] == looks[place, AROUND] == {QUESTION: [question]}
+            assert words[end] == ")"
+            assert around <= before <= last <= source <= end < question
+            assert last == (
+                before if words[place] in ("∧", "(") or words[place - 1 : place + 1] == ["(", "¬"] else source
+            )
+            assert hints[place, AROUND].looks == {QUESTION: [question]}
+            assert hints[place, COPIED].mind == distance(THERE, last - around)
+            assert hints[place - 1, CLAUSE].mind == distance(THERE, source - around)
             place, before = place + 1, last
             copied += 1
     assert copied > len(words) / 2
 
 
+def test_a_copy_is_told_its_assignment() -> None:
+    words = "< ( 1 ∨ 2 ) > [CALL] Question: ( 1 ∨ 2 ) Try 1 = False [CALL] Question: ( 2 )".split()
+    told = [hint for hint in copying(words) if "True" in hint.mind]
+    last = [hint for hint in told if hint.place > 18]
+    assert [(words[hint.place], hint.depth) for hint in last] == [
+        ("Question:", OWN),
+        ("(", AROUND),
+        ("2", AROUND),
+        (")", AROUND),
+    ]
+    assert all(hint.mind == {"1": True, "2": False, "True": False, "False": True} for hint in last)
+    assert [words[places[0]] for places in last[0].looks.values()] == ["1", "False"]
+    assert not any(hint.mind["True"] or hint.mind["False"] for hint in told if hint.place < 18)
+
+
+def test_the_end_of_a_clause_gathers_its_literals_and_looks_back() -> None:
+    words = "< ( 1 ) ∧ ( 3 ∨ ¬ 2 ) > [CALL] Question: ( 1 ) ∧ ( 3 ∨ ¬ 2 ) Found 1".split()
+    question, first, last = words.index("Question:"), 16, 23
+    gathered = [hint.looks for hint in copying(words) if (hint.place, hint.depth) == (last, OWN)]
+    assert {0: [19], 1: [22]} in gathered
+    [back] = [hint for hint in copying(words) if (hint.place, hint.depth) == (last, BEFORE)]
+    assert back.looks == {0: [first], 1: [question]}
+    assert back.mind == distance(HERE, last - question)
+
+
+def test_distances_within_a_formula_are_told_apart_but_those_of_near_words() -> None:
+    told = [tuple(distance(HERE, tokens).values()) for tokens in range(400)]
+    assert all(here - there <= 15 for here in range(400) for there in range(here) if told[here] == told[there])
+
+
 def test_a_decision_looks_at_the_clause_that_makes_it() -> None:
     words = (
         "< ( 2 ∨ 1 ) ∧ ( ¬ 2 ) > [CALL] Question: ( 2 ∨ 1 ) ∧ ( ¬ 2 ) Found ¬ 2 Let 2 = False [CALL] Question: ( 1 )"
-    )
-    words += " Found 1 Let 1 = True [SEP] Answer: True [RETURN] [SEP] Answer: True [RETURN]"
-    spoken = words.split()
-    chosen = [
-        (spoken[hint.place], " ".join(spoken[place] for place in hint.looks[DECISION]))
-        for hint in copying(spoken)
-        if DECISION in hint.looks
-    ]
-    assert chosen == [(")", "¬ 2"), ("Found", "¬ 2"), (")", "1"), ("Found", "1")]
+        " Found 1 Let 1 = True [SEP] Answer: True [RETURN] [SEP] Answer: True [RETURN]"
+    ).split()
+    assert decisions(words) == [(")", "¬ 2 )"), ("Found", "¬ 2 )"), (")", "( 1 )"), ("Found", "( 1 )")]
 
 
 def test_without_such_a_clause_the_smallest_variable_is_chosen() -> None:
     words = "< ( 3 ∨ ¬ 2 ) > [CALL] Question: ( 3 ∨ ¬ 2 ) Try 2 = True".split()
-    assert decisions(words) == [(")", "¬ 2"), ("Try", "¬ 2")]
+    assert decisions(words) == [(")", "∨ ¬ 2"), ("Try", "∨ ¬ 2")]
 
 
 def test_a_clause_that_becomes_empty_decides() -> None:
     words = "< ( 3 ) ∧ ( ¬ 3 ) > [CALL] Question: ( 3 ) ∧ ( ¬ 3 ) Found 3 Let 3 = True [SEP] Answer: False".split()
-    assert decisions(words)[-1] == ("True", "3")
-    assert copying(words)[-1].looks == {DECISION: [words.index("Found") - 2]}
+    assert decisions(words)[-1] == ("True", "¬ 3 )")
 
 
 @pytest.mark.parametrize("task", TASKS, ids=lambda task: str(task.size))
@@ -77,6 +120,8 @@ def test_words_without_a_call_have_no_hints() -> None:
 
 
 def decisions(words: list[str]) -> list[tuple[str, str]]:
-    """Where a decision is looked up, and what is found there."""
-    hints = [hint for hint in copying(words) if DECISION in hint.looks]
-    return [(words[hint.place], " ".join(words[place] for place in hint.looks[DECISION])) for hint in hints]
+    """Where a decision is looked up, and the end of what is found there."""
+    hints = [hint for hint in copying(words) if hint.depth == NEXT and DECISION in hint.looks]
+    return [
+        (words[hint.place], " ".join(words[place - 2 : place + 1])) for hint in hints for place in hint.looks[DECISION]
+    ]
