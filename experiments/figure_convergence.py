@@ -24,7 +24,7 @@ BATCH = {3: 4, 4: 4, 5: 2, 6: 2}
 """Instances a step: the traces get longer, and a step should not."""
 WINDOW = {3: 2_048, 4: 4_096, 5: 8_192, 6: 16_384}
 """Longer than any trace: the paper allows unlimited context here."""
-MINUTES = {3: 5.0, 4: 8.0, 5: 12.0, 6: 20.0}
+MINUTES = {3: 10.0, 4: 12.0, 5: 14.0, 6: 16.0}
 """What a size takes to be learned; as much for both formats."""
 LOOKS = 10
 RATE = 4e-3
