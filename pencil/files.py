@@ -6,11 +6,14 @@ from pathlib import Path
 
 
 def write_atomically(path: Path, text: str) -> None:
-    """Replace a file's text: written beside it, flushed to disk, then renamed."""
-    unfinished = path.with_name(path.name + ".partial")
-    unfinished.write_text(text, encoding="utf-8")
-    sync(unfinished)
-    unfinished.replace(path)
+    """Replace a file's text: written beside it, flushed to disk, then renamed; of two processes, the last one wins."""
+    unfinished = path.with_name(f"{path.name}.{os.getpid()}.partial")
+    try:
+        unfinished.write_text(text, encoding="utf-8")
+        sync(unfinished)
+        unfinished.replace(path)
+    finally:
+        unfinished.unlink(missing_ok=True)
     sync(path.parent)
 
 

@@ -1,3 +1,5 @@
+import subprocess
+import sys
 from pathlib import Path
 
 import pytest
@@ -17,3 +19,12 @@ def test_a_failed_write_keeps_the_old_file(tmp_path: Path) -> None:
     with pytest.raises(UnicodeEncodeError):
         write_atomically(tmp_path / "a.json", "\ud800")
     assert (tmp_path / "a.json").read_text() == "old"
+    assert [path.name for path in tmp_path.iterdir()] == ["a.json"]
+
+
+def test_two_processes_may_write_the_same_file(tmp_path: Path) -> None:
+    script = "import sys; from pathlib import Path; from pencil.files import write_atomically\n"
+    script += "for _ in range(200): write_atomically(Path(sys.argv[1]), sys.argv[2])"
+    writers = [subprocess.Popen([sys.executable, "-c", script, tmp_path / "a.json", text]) for text in ("one", "two")]
+    assert [writer.wait() for writer in writers] == [0, 0]
+    assert (tmp_path / "a.json").read_text() in ("one", "two")
