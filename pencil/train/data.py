@@ -71,8 +71,7 @@ class Data(Dataset[list[Batch]]):
         """What the task tells beside the trace, in numbers."""
         if not self.config.hints:
             return None
-        told = task.hints(self.vocab.decode([*prompt, *generated]))
-        hints = [hint for hint in told if hint.place >= len(prompt) - 1]  # nothing is learned before that
+        hints = task.hints(self.vocab.decode([*prompt, *generated]))
         minds = [hint for hint in hints if hint.mind]
         shared = {id(hint.mind): hint.mind for hint in minds}  # many have the same in mind
         tokens = {key: self._signed(mind) for key, mind in shared.items()}

@@ -138,7 +138,7 @@ class Hinter:
         words, category_of = self.house_words, self.reader.category_of
         categories, named = phase.open_categories(), list(self.reader.between.values())
         for (where, at), place in zip(words.items(), self.reader.places[-len(words) :], strict=True):
-            said = [at for at in named if at <= place]  # with many houses, the first of these words come early
+            said = [word for word in named if word <= place]  # with many houses, the first of these words come early
             self._hint(place, LOOKED_UP, _among(self.reader.values, categories), {0: said or NOWHERE})
             looks = {0: [other for other in words.values() if other != at], 1: [at]}
             self._hint(place, CERTAIN, _among(category_of, only_here[where]), looks)
