@@ -3,12 +3,11 @@
 What is in mind is read by the output layer that is there anyway, so nothing new is learned for it. Where a head looks
 is the share of its attention that goes to the tokens named.
 
-Shapes in comments: N tokens of a batch, L looks, H heads, Q tokens with hints, K seen by them, D model width, V words.
+Shapes in comments: N tokens of a batch, Q of them with hints, D model width, V words.
 """
 
 from collections.abc import Callable
 from functools import partial
-from typing import NamedTuple
 
 import numpy as np
 import torch
@@ -17,11 +16,9 @@ from torch.nn import functional as F
 
 from pencil.model.transformer import Attend, Transformer
 from pencil.tasks.hints import DEPTHS
+from pencil.train.attention import ChunkedAttention
 from pencil.train.batch import Batch
 from pencil.train.pack import Ints
-
-TOGETHER = 64
-"""Targets after each other whose looks are computed at once; more of them see more in common, and more in vain."""
 
 ApplyBlock = Callable[[Tensor, Tensor, Tensor, Attend], Tensor]
 
@@ -29,7 +26,7 @@ ApplyBlock = Callable[[Tensor, Tensor, Tensor, Attend], Tensor]
 class HintLoss:
     """Listens at the layers of one pass, and adds up how far they are from the hints."""
 
-    def __init__(self, model: Transformer, batch: Batch, attend: Attend) -> None:
+    def __init__(self, model: Transformer, batch: Batch, attend: ChunkedAttention) -> None:
         self.model, self.batch, self.attend = model, batch, attend
         self.total = model.embedding.weight.new_zeros(())
         self.mind_after, self.look_after = (
@@ -38,15 +35,15 @@ class HintLoss:
 
     @torch.compiler.disable  # type: ignore[untyped-decorator]  # which hints there are changes with each batch
     def __call__(self, layer: int, q: Tensor, k: Tensor, v: Tensor) -> Tensor:
-        """Attention as it is, overheard: how much of it goes where the hints say."""
-        looks = self.batch.hints.looks[self.look_after == layer + 1]  # (L, 4)
-        looks = looks[looks[:, 2] < q.shape[-2]]  # a small model has fewer heads
-        targets = np.unique(looks[:, 0])
-        for start in range(0, len(targets), TOGETHER):
-            some = targets[start : start + TOGETHER]
-            own = looks[(some[0] <= looks[:, 0]) & (looks[:, 0] <= some[-1])]
-            self.total = self.total - _shares(Looks.of(self.batch, some, own, q.device), q, k).sum()
-        return self.attend(layer, q, k, v)
+        """Attention as it is; where heads are told to look somewhere, it is overheard."""
+        target, _, head, key = self.batch.hints.looks[self.look_after == layer + 1].T
+        looks = np.column_stack((self.batch.places[target], head, key))[head < q.shape[-2]]  # a small model has fewer
+        if len(looks):
+            mixed, shares = self.attend.overhear(q, k, v, looks)
+            self.total = self.total - shares.sum()
+        else:
+            mixed = self.attend(layer, q, k, v)
+        return mixed
 
     def listen_in(self, blocks: list[ApplyBlock]) -> list[ApplyBlock]:
         """The blocks, with taps between them where something is to be in mind."""
@@ -68,50 +65,6 @@ class HintLoss:
         in_mind = words[row, abs(signed) - 1]
         self.total = self.total + F.binary_cross_entropy_with_logits(in_mind, holds, reduction="sum")
         return x
-
-
-class Looks(NamedTuple):
-    """Who looks where, for some targets after each other."""
-
-    asking: Tensor
-    """(Q,) where in the batch their queries are."""
-    keys: Tensor
-    """(K,) what any of them sees."""
-    unseen: Tensor
-    """(Q, K) and what each of them does not."""
-    heads: Tensor
-    """(H,) the heads that look somewhere."""
-    head: Tensor
-    """(L,) for each look, which of these heads, the query and the key."""
-    query: Tensor
-    key: Tensor
-
-    @staticmethod
-    def of(batch: Batch, targets: Ints, looks: Ints, device: torch.device) -> "Looks":
-        """From the rows of `Hints.looks` that belong to these targets."""
-        asking = batch.places[targets]
-        now = batch.times[asking][:, None]
-        keys = np.flatnonzero((batch.times <= now[-1]) & (now[0] < batch.ends))
-        unseen = (batch.times[keys] > now) | (now >= batch.ends[keys])
-        heads, head = np.unique(looks[:, 2], return_inverse=True)
-        query, key = np.searchsorted(targets, looks[:, 0]), np.searchsorted(keys, looks[:, 3])
-        arrays = asking, keys, unseen, heads, head, query, key
-        return Looks(*(torch.from_numpy(array).to(device) for array in arrays))
-
-
-def _shares(looks: Looks, q: Tensor, k: Tensor) -> Tensor:
-    """For each query and head that is to look somewhere, the logarithm of the share of attention that goes there."""
-    queries, keys = (x[at[:, None], looks.heads].transpose(0, 1) for x, at in ((q, looks.asking), (k, looks.keys)))
-    scores = queries @ keys.transpose(1, 2) * q.shape[-1] ** -0.5  # (H, Q, K)
-    scores = scores.masked_fill(looks.unseen, -torch.inf)
-    everywhere = scores.logsumexp(-1).flatten()  # (H * Q,)
-    named = scores[looks.head, looks.query, looks.key]  # (L,)
-    pair = looks.head * len(looks.asking) + looks.query
-    largest = torch.full_like(everywhere, -torch.inf).scatter_reduce(0, pair, named.detach(), "amax")
-    there = torch.zeros_like(everywhere).index_add(0, pair, (named - largest[pair]).exp())
-    asked = largest.isfinite()
-    shares: Tensor = largest[asked] + there[asked].log() - everywhere[asked]
-    return shares
 
 
 def layers_before(depth: Ints, layers: int) -> Ints:
