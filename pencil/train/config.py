@@ -61,6 +61,8 @@ class TrainConfig:
     clip: float = 1.0
     """The largest norm of a gradient."""
     weight_decay: float = 0.0
+    hints_fade: float = 0.0
+    """Over this share of the steps, the last ones, hints count less and less; then the trace alone is learned from."""
     evaluate_every: int = 0
     """Steps between evaluations on held-out instances; 0 means only at the end."""
     save_every: int = 500
@@ -73,6 +75,8 @@ class TrainConfig:
         for name in ("learning_rate", "clip", "minutes"):
             if getattr(self, name) is not None and not getattr(self, name) > 0:
                 raise ConfigError(f"{name} is {getattr(self, name)}; it needs to be above 0")
+        if not 0 <= self.hints_fade <= 1:
+            raise ConfigError(f"hints_fade is {self.hints_fade}; it needs to be a share of the steps, from 0 to 1")
         if self.optimizer not in get_args(OptimizerName):
             raise ConfigError(f"optimizer is {self.optimizer!r}; try one of {', '.join(get_args(OptimizerName))}")
 

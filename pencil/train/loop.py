@@ -29,7 +29,7 @@ from pencil.train.journal import Journal
 from pencil.train.loss import Loss, PackedLoss
 from pencil.train.memory import keep_freed_memory
 from pencil.train.meter import Meter, Report, StepResult, Stopwatch
-from pencil.train.optim import Optimizers, learning_rate
+from pencil.train.optim import Optimizers, hint_weight, learning_rate
 from pencil.train.state import State, read_state, write_state
 from pencil.train.world import World
 
@@ -146,7 +146,7 @@ class Trainer:
     def _loss(self, batch: Batch) -> Loss:
         with torch.autocast(self.world.device.type, torch.bfloat16) if self.machine.bf16 else nullcontext():
             loss: Loss = self.loss(batch)
-            return loss
+        return loss._replace(hints=loss.hints * hint_weight(self.recipe.train, self.step, self.steps))
 
     def _move(self, total: float, targets: float) -> None:
         """Change the weights by the gradient of the mean loss; processes have averaged the gradients of their sums."""

@@ -1,4 +1,4 @@
-"""Muon for matrices, AdamW for the rest, and the schedule of the rate.
+"""Muon for matrices, AdamW for the rest, and the schedules of the rate and of the hints.
 
 Muon moves a matrix by its gradient with all singular values set to one (Jordan et al., 2024). The steps that do so run
 in float32 and on stacks of equal shape: in bfloat16 they cost more than the gradient on a CPU that has none.
@@ -31,6 +31,13 @@ def learning_rate(config: TrainConfig, step: int, steps: int | None) -> float:
         return config.learning_rate
     done = (step - config.warmup) / max(1, steps - config.warmup)
     return config.learning_rate * (1 + math.cos(math.pi * min(1.0, done))) / 2
+
+
+def hint_weight(config: TrainConfig, step: int, steps: int | None) -> float:
+    """How much hints count in a step that counts from 0: all, until over the last share of `steps` they fade away."""
+    if steps is None or not config.hints_fade:
+        return 1.0
+    return min(1.0, (steps - step) / (steps * config.hints_fade))
 
 
 class Muon(Optimizer):

@@ -121,6 +121,16 @@ def test_a_longer_run_goes_on_at_the_rates_of_its_new_length(tmp_path: Path) -> 
     assert [line["step"] for line in lines(tmp_path) if "loss" in line] == [4, 8]
 
 
+def test_hints_fade_away_over_the_last_steps(tmp_path: Path) -> None:
+    trainer = run(small_recipe(steps=4, hints_fade=0.5), tmp_path)
+    [batch] = trainer.data[0]
+    losses = []
+    for trainer.step in range(5):
+        losses.append(trainer._loss(batch).hints.item())
+    assert losses == pytest.approx([losses[0] * weight for weight in (1, 1, 1, 0.5, 0)])
+    assert losses[0] > 0
+
+
 def test_a_run_is_not_made_shorter_than_it_is(tmp_path: Path) -> None:
     run(small_recipe(steps=4), tmp_path)
     with pytest.raises(ConfigError, match="asked for 2 steps, but the run has done 4 already"):

@@ -1,3 +1,4 @@
+from dataclasses import replace
 from itertools import pairwise
 
 import pytest
@@ -5,7 +6,7 @@ import torch
 
 from pencil.model.transformer import ModelConfig, Transformer
 from pencil.train.config import OptimizerName, TrainConfig
-from pencil.train.optim import Muon, Optimizers, learning_rate, orthogonalise
+from pencil.train.optim import Muon, Optimizers, hint_weight, learning_rate, orthogonalise
 
 CONFIG = TrainConfig(steps=100, warmup=10, learning_rate=1.0)
 
@@ -21,6 +22,11 @@ def test_the_rate_rises_then_falls_to_nothing() -> None:
 
 def test_the_rate_stays_up_while_the_steps_are_not_known() -> None:
     assert learning_rate(CONFIG, 50, None) == 1.0
+
+
+def test_hints_count_in_full_unless_they_are_to_fade() -> None:
+    assert hint_weight(CONFIG, 99, 100) == 1.0
+    assert hint_weight(replace(CONFIG, hints_fade=0.5), 99, None) == 1.0
 
 
 @pytest.mark.parametrize("shape", [(3, 8, 8), (2, 16, 4), (2, 4, 16)])
