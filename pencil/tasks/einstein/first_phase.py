@@ -6,6 +6,9 @@ from itertools import product
 
 from pencil.tasks.einstein.reading import Reader
 
+SIGNS = ("Removing", "Forcing", "Since", "Placing")
+"""What a house calls for is in mind by these words: in the first open category, then in the one after it."""
+
 
 @dataclass(frozen=True)
 class FirstPhase:
@@ -67,6 +70,13 @@ class FirstPhase:
             }
             for where, values in self.only_here().items()
         }
+
+    def signs(self, forceable: set[str], spreading: set[str]) -> dict[str, bool]:
+        """Whether a house calls for removing or forcing values of the first open category, and of the next one."""
+        categories, category_of = self.open_categories(), self.reader.category_of
+        found = ({category_of[value] for value in values} for values in (spreading, forceable))
+        removing, forcing = ([category in some for category in categories] + [False] for some in found)
+        return dict(zip(SIGNS, (removing[0], forcing[0], removing[1], forcing[1]), strict=True))
 
     def _last(self, verb: str) -> tuple[str, str] | None:
         """The value and the house of the last line, if it starts with this word."""

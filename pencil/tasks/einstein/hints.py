@@ -135,16 +135,17 @@ class Hinter:
     def _compare_houses(self, phase: FirstPhase) -> None:
         """What can be forced in and removed from one house after the other, by a look at the others and at itself."""
         only_here, forceable, spreading = phase.only_here(), phase.forceable(), phase.spreading()
-        words, category_of = self.house_words, self.reader.category_of
-        categories, named = phase.open_categories(), list(self.reader.between.values())
-        for (where, at), place in zip(words.items(), self.reader.places[-len(words) :], strict=True):
-            said = [word for word in named if word <= place]  # with many houses, the first of these words come early
-            self._hint(place, LOOKED_UP, _among(self.reader.values, categories), {0: said or NOWHERE})
+        reader, words, category_of = self.reader, self.house_words, self.reader.category_of
+        categories, named = phase.open_categories(), [*reader.between.values(), reader.places[1]]
+        for (where, at), place in zip(words.items(), reader.places[-len(words) :], strict=True):
+            # with many houses, the first of these words come early
+            said = {head: [word] if word <= place else NOWHERE for head, word in enumerate(named)}
+            self._hint(place, LOOKED_UP, _among(reader.values, categories), said)
             looks = {0: [other for other in words.values() if other != at], 1: [at]}
             self._hint(place, CERTAIN, _among(category_of, only_here[where]), looks)
+            self._hint(place, CERTAIN, _among(reader.values, categories[:1]))
             self._hint(place, COMPARED, _among(category_of, forceable[where] | spreading[where]), looks)
-            forcing = {category_of[value] for value in forceable[where]}
-            self._hint(place, COMPARED, _among(self.reader.values, forcing))
+            self._hint(place, COMPARED, phase.signs(forceable[where], spreading[where]))
 
     def _look_up_values(self) -> None:
         """At each value that a line of a deduction names, the houses it is ruled out for."""
@@ -199,7 +200,9 @@ class Hinter:
         values = set(words[1:2]) if words[:1] in (["Placing"], ["Forcing"]) else line.out if line else set()
         place, phase = self.undecided
         self._hint(place, DECIDED, _among(self.reader.category_of, values))
-        if phase == "2:":
+        if phase == "1:":
+            self._hint(place, DECIDED, _among(("Removing", "Forcing", "PHASE"), words[:1]))
+        else:
             self._hint(place, DECIDED, self._only(line.house if line else ""))
         self.undecided = None
 
@@ -230,15 +233,18 @@ class Hinter:
         return found
 
     def _look_up_clue(self, place: int) -> None:
-        """After a deduction: the values of its clue, and the lines that make them certain."""
+        """After a deduction: the values of its clue and its relation, and the lines that make the values certain."""
         reader = self.reader
-        values = reader.clues[reader.clue].values if reader.clue in reader.clues else {}
-        for head, (value, at) in enumerate(values.items()):
+        if reader.clue not in reader.clues:
+            return
+        clue = reader.clues[reader.clue]
+        self._hint(place, LOOKED_UP, looks={len(clue.values): clue.relation or NOWHERE})
+        for head, (value, at) in enumerate(clue.values.items()):
             self._hint(place, LOOKED_UP, {value: True}, {head: [at]})
             if value in reader.category_of:
                 others = set(reader.values[reader.category_of[value]]) - {value}
                 certain = [line.place for line in reader.lines if others <= line.out and value not in line.out]
-                self._hint(place, DECIDED, looks={head: certain or NOWHERE})
+                self._hint(place, CERTAIN, looks={head: certain or NOWHERE})
 
     def _look_up_open_clues(self, place: int) -> None:
         """Within a list of clues: those of the last list, and those that were removed since."""

@@ -5,6 +5,7 @@ import pytest
 
 from pencil.rule import Context
 from pencil.tasks import get_task
+from pencil.tasks.einstein.first_phase import SIGNS
 from pencil.tasks.einstein.hints import CERTAIN, COMPARED, DECIDED, LOOKED_UP, NOTED, hints
 from pencil.tasks.einstein.instance import house
 from pencil.tasks.einstein.state import Layout, State
@@ -95,6 +96,23 @@ def test_the_last_words_of_a_first_phase_know_its_categories() -> None:
 
 @SIZES
 @pytest.mark.parametrize("index", range(3))
+def test_the_houses_of_a_first_phase_call_for_its_next_line(size: int, index: int) -> None:
+    words = words_of(trace_of(size, index))
+    compared = mind_at(hints(words, size), COMPARED)
+    headings = [place for place, word in enumerate(words) if word == "1:"]
+    begun = 0
+    for heading in headings:
+        end = words.index("\n", heading)
+        known = [compared.get(place, {}) for place in range(heading, end)]
+        called_for = {sign for mind in known for sign in SIGNS if mind.get(sign)}
+        begun += bool(called_for)
+        first = next((sign for sign in SIGNS if sign in called_for), "PHASE")
+        assert words[end + 1] == {"Since": "Removing", "Placing": "Forcing"}.get(first, first)
+    assert begun
+
+
+@SIZES
+@pytest.mark.parametrize("index", range(3))
 def test_changes_are_known_before_they_are_summed_up(size: int, index: int) -> None:
     words = words_of(trace_of(size, index))
     found = hints(words, size)
@@ -130,9 +148,11 @@ def test_a_line_is_decided_at_the_end_of_the_one_before() -> None:
         in_mind = {word for word, holds in mind.items() if holds}
         if line[0] in ("Removing", "Placing", "Forcing"):
             in_a_first_phase = line[0] == "Forcing" or line[-2:] == ["another", "house"]
-            assert in_mind == {line[1]} if in_a_first_phase else {line[1], line[3]}
+            assert in_mind == ({line[1], line[0]} if in_a_first_phase else {line[1], line[3]})
             seen += 1
-        elif line[0] in ("PHASE", "[SEP]"):
+        elif line[0] == "PHASE":
+            assert in_mind == {"PHASE"}
+        elif line[0] == "[SEP]":
             assert not in_mind
     assert seen
 
