@@ -17,6 +17,7 @@ from pencil.tasks import Task, get_task
 from pencil.tokens import Marks, Vocab
 from pencil.train.batch import Batch, make_batch
 from pencil.train.config import DataConfig
+from pencil.train.memory import garbage_left_alone
 from pencil.train.pack import Hints, Ints, Packed, pack
 from pencil.train.split import draw
 
@@ -52,6 +53,7 @@ class Data(Dataset[list[Batch]]):
         traces = [self.packed(first + i) for i in range(self.part, self.config.batch, self.parts)]
         return [make_batch(share) for share in deal(traces, self.shares)]
 
+    @garbage_left_alone()
     def packed(self, index: int) -> Packed:
         """Instance `index` of the series."""
         config = self.config

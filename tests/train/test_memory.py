@@ -1,7 +1,10 @@
+import gc
 import subprocess
 import sys
 
 import pytest
+
+from pencil.train.memory import garbage_left_alone
 
 STEPS = """
 import resource, sys, torch
@@ -27,3 +30,12 @@ def page_faults(mode: str) -> int:
 
 def test_kept_memory_is_not_asked_for_again() -> None:
     assert page_faults("keep") < 0.5 * page_faults("give back")  # not none: a system may reclaim pages by itself
+
+
+def test_garbage_is_left_alone_only_for_a_while() -> None:
+    with garbage_left_alone():
+        assert not gc.isenabled()
+        with garbage_left_alone():
+            pass
+        assert not gc.isenabled()  # as it was
+    assert gc.isenabled()
