@@ -72,6 +72,10 @@ class Hinter:
             self._look_up_cell(place, line[0], line[1], reader.lines)
         elif line[:1] == ["Unsatisfied"] and len(line) > 2:
             self._look_up_open_clues(place)
+        elif line[:1] == ["Branching"] and len(line) in (2, 3):
+            self._look_up_open_cell(place)
+        elif line == ["Trying", "possibility"]:
+            self._look_up_tries(place)
         elif line[:2] == ["PHASE", "1:"] and reader.clue in reader.clues:
             clue = reader.clues[reader.clue]
             first, *second = clue.values.values()
@@ -92,8 +96,13 @@ class Hinter:
             self._look_ahead(place)
         elif reader.summing_up:
             self._sum_up(place)
+        elif reader.line[:1] == ["Branching"] or (reader.before == RETURN and reader.failed):
+            self._look_up_tries(place)
         elif reader.summed_up or reader.line[:1] == ["Applying"] or reader.body()[3:4] == ["changed"]:
             self._look_up_clue(place)
+            self._look_up_next_clue(place)
+        elif reader.line[:1] == ["Remove"]:
+            self._look_up_next_clue(place)
 
     def _note(self, line: Line) -> None:
         """What a line tells; if it is about two categories, also which of them it changes."""
@@ -246,11 +255,43 @@ class Hinter:
                 certain = [line.place for line in reader.lines if others <= line.out and value not in line.out]
                 self._hint(place, CERTAIN, looks={head: certain or NOWHERE})
 
+    def _look_up_next_clue(self, place: int) -> None:
+        """After a deduction: the clue behind its own in the last list, or its own, if it is the last one."""
+        listed = self.reader.open_clues.listed
+        rest = list(listed)[list(listed).index(self.reader.clue) :]
+        self._hint(place, LOOKED_UP, _among(self.reader.clues, rest[1:2]), {self.last_head: [listed[rest[:2][-1]]]})
+
     def _look_up_open_clues(self, place: int) -> None:
-        """Within a list of clues: those of the last list, and those that were removed since."""
+        """Within a list of clues: those of the last list, and those that were removed since; then the next one."""
         listed, removed = self.reader.open_clues
         looks = {head: list(clues.values()) or NOWHERE for head, clues in enumerate(self.reader.open_clues)}
-        self._hint(place, LOOKED_UP, _among(self.reader.clues, set(listed) - set(removed)), looks)
+        still = [clue for clue in listed if clue not in removed]
+        said = len(self.reader.body()) - 3  # Unsatisfied constraints are
+        self._hint(place, LOOKED_UP, _among(self.reader.clues, still), looks)
+        self._hint(place, DECIDED, _among(self.reader.clues, still[said : said + 1]))
+
+    def _look_up_open_cell(self, place: int) -> None:
+        """Before the house and the category of a branch: the line about that cell."""
+        reader = self.reader
+        where, category = reader.smallest_open_cell()
+        [*_, line] = [line for line in reader.lines if line.house == where and category in line.categories]
+        self._hint(place, COMPARED, looks={0: [line.place]})
+        self._hint(place, DECIDED, {**self._only(where), **_among(reader.values, [category])})
+
+    def _look_up_tries(self, place: int) -> None:
+        """Before a possibility is tried, or none: those that were tried or are certain elsewhere, and the next one."""
+        reader, branch = self.reader, self.reader.branch
+        if branch is None:
+            return
+        values = reader.values[branch.category]
+        about = [line for line in reader.lines if branch.category in line.categories]
+        certain = {line.place: set(values) - line.out for line in about if len(line.out) == len(values) - 1}
+        gone = set(branch.tried).union(*certain.values())
+        rest = [value for value in branch.listed if value not in gone]
+        looks = {0: list(branch.tried.values()) or NOWHERE, 1: list(certain) or NOWHERE}
+        self._hint(place, LOOKED_UP, _among(values, gone), looks)
+        self._hint(place, CERTAIN, _among(values, rest), {0: list(branch.listed.values())})
+        self._hint(place, DECIDED, _among(values, rest[:1]))
 
     def _only(self, word: str) -> dict[str, bool]:
         """One house in mind, and no other."""

@@ -1,6 +1,7 @@
 """Reads the trace of a puzzle word by word: what its live lines rule out, which clues are open, and where it stands."""
 
 from collections.abc import Iterator, Mapping, Sequence
+from itertools import product
 from typing import NamedTuple
 
 from pencil.tasks.einstein.instance import house
@@ -33,6 +34,14 @@ class ClueText(NamedTuple):
 
     values: Mapping[str, int]
     relation: Sequence[int]
+
+
+class Branch(NamedTuple):
+    """The values to be tried in a cell, in their order, and those that were tried, by where they are named."""
+
+    category: str
+    listed: Mapping[str, int]
+    tried: dict[str, int]
 
 
 class Call:
@@ -80,6 +89,8 @@ class Reader:
         self.phase = ""  # of a deduction
         self.summing_up = self.summed_up = False  # a deduction
         self.trial: Line | None = None  # what a branch supposes
+        self.branches: dict[int, Branch] = {}  # by the number of open calls
+        self.failed = False  # whether the call that returned last found no solution
         self._returned: Line | None = None  # the last line of an answer, which ends after its [RETURN]
 
     def read(self, word: str, place: int) -> None:
@@ -127,6 +138,18 @@ class Reader:
                 return self._drops(self.places[-1], where, first, second)
         return None
 
+    @property
+    def branch(self) -> Branch | None:
+        """That of the innermost call."""
+        return self.branches.get(len(self.calls))
+
+    def smallest_open_cell(self) -> tuple[str, str]:
+        """House and category of the first cell with the fewest possibilities above one."""
+        left = {where: self.left(where, self.lines[-1].place) for where in self.houses}
+        cells = product(self.houses, self.values)
+        counts = {cell: len(left[cell[0]].intersection(self.values[cell[1]])) for cell in cells}
+        return min((cell for cell, count in counts.items() if count > 1), key=counts.__getitem__)
+
     def left(self, where: str, place: int) -> set[str]:
         """The values that are not ruled out for a house, by the lines up to a word."""
         return set(self.category_of) - ruled_out(where, [line for line in self.lines if line.place <= place])
@@ -163,6 +186,7 @@ class Reader:
             self.phase, self.summing_up = "", True
 
     def _return(self, place: int) -> None:
+        self.failed = self.line == ["No", "Solution"]
         self._returned = self.about(place + 1)
         if self.calls:
             call = self.calls.pop()
@@ -198,7 +222,12 @@ class Reader:
         elif line[:1] == ["Remove"]:
             removed = {**self.open_clues.removed, line[1]: self.places[1]}
             self.open_clues = OpenClues(self.open_clues.listed, removed)
+        elif line[:1] == ["Branching"]:
+            listed = {word: at for word, at in zip(line, self.places, strict=True) if word in self.category_of}
+            self.branches[len(self.calls)] = Branch(line[3], listed, {})
         elif line[:1] == ["Trying"]:
+            if self.branch is not None:
+                self.branch.tried[line[2]] = self.places[2]
             category = self.category_of[line[2]]
             others = frozenset(self.values[category]) - {line[2]}
             self.trial = Line(place, line[4], frozenset({category}), others)

@@ -111,6 +111,42 @@ def test_the_houses_of_a_first_phase_call_for_its_next_line(size: int, index: in
     assert begun
 
 
+@pytest.mark.parametrize(("size", "count"), [(4, 6), (5, 3)])
+def test_a_branch_is_known_before(size: int, count: int) -> None:
+    branches = tries = ends = 0
+    for index in range(count):
+        words = words_of(trace_of(size, index))
+        decided = mind_at(hints(words, size), DECIDED)
+        for place, word in enumerate(words[:-3]):
+            in_mind = {word for word, holds in decided.get(place, {}).items() if holds}
+            if words[place - 1 : place + 1] == ["Branching", "on"]:
+                branches += 1
+                assert in_mind == {words[place + 1], words[words.index("category", place) - 1]}
+                assert decided[place + 1] == decided[place]
+            elif word == "possibility":
+                tries += 1
+                assert in_mind == {words[words.index("in", place) - 1]}
+            elif words[place - 3 : place + 1] == ["No", "Solution", "[RETURN]", "\n"]:
+                ends += words[place + 1] == "[SEP]"
+                assert bool(in_mind) == (words[place + 1] == "Trying")
+    assert branches
+    assert tries > branches
+    assert ends
+
+
+@SIZES
+@pytest.mark.parametrize("index", range(3))
+def test_the_next_clue_is_known_before_it_is_applied(size: int, index: int) -> None:
+    words = words_of(trace_of(size, index))
+    known = mind_at(hints(words, size), LOOKED_UP)
+    seen = 0
+    for place, clue in enumerate(words[2:]):
+        if words[place + 1] == "Applying" and words[place - 2] != "Propagation":
+            seen += 1
+            assert [name for name, holds in known[place].items() if holds and name.startswith("Constraint#")] == [clue]
+    assert seen
+
+
 @SIZES
 @pytest.mark.parametrize("index", range(3))
 def test_changes_are_known_before_they_are_summed_up(size: int, index: int) -> None:
@@ -143,8 +179,9 @@ def test_a_line_is_decided_at_the_end_of_the_one_before() -> None:
     trace = trace_of(3)
     words = words_of(trace)
     seen = 0
-    for place, mind in mind_at(hints(words, 3), DECIDED).items():
-        line = words[place + 1 : words.index("\n", place + 1)]
+    decided = mind_at(hints(words, 3), DECIDED)
+    for place in [place for place in decided if words[place] == "\n"]:
+        line, mind = words[place + 1 : words.index("\n", place + 1)], decided[place]
         in_mind = {word for word, holds in mind.items() if holds}
         if line[0] in ("Removing", "Placing", "Forcing"):
             in_a_first_phase = line[0] == "Forcing" or line[-2:] == ["another", "house"]
@@ -173,13 +210,14 @@ def test_the_cells_that_are_printed_are_known_before() -> None:
 @pytest.mark.parametrize("index", range(3))
 def test_the_clues_of_a_list_are_known_before(size: int, index: int) -> None:
     words = words_of(trace_of(size, index))
-    known = mind_at(hints(words, size), LOOKED_UP)
+    known, decided = (mind_at(hints(words, size), depth) for depth in (LOOKED_UP, DECIDED))
     lists = [place for place, word in enumerate(words) if word == "Unsatisfied"]
     assert lists
     for start in lists:
         end = next(place for place in range(start, len(words)) if words[place] in ("\n", "[RETURN]"))
         for place in range(start + 2, end):
             assert [clue for clue, is_open in known[place].items() if is_open] == words[start + 3 : end]
+            assert [clue for clue, is_next in decided[place].items() if is_next] == words[place + 1 : end][:1]
 
 
 @SIZES
