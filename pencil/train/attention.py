@@ -52,8 +52,8 @@ class ChunkedAttention:
 
     def _parts(self, q: Tensor, k: Tensor, v: Tensor) -> Iterator[tuple[Tensor, Tensor, Tensor]]:
         """For each bucket queries (chunks, H, Q, E), keys and values (chunks, H, K, E)."""
-        keys, values = k.index_select(0, self.keys), v.index_select(0, self.keys)
-        parts = zip(q.split(self.asking), keys.split(self.lengths), values.split(self.lengths), strict=True)  # type: ignore[no-untyped-call]
+        k, v = k.index_select(0, self.keys), v.index_select(0, self.keys)
+        parts = zip(q.split(self.asking), k.split(self.lengths), v.split(self.lengths), strict=True)  # type: ignore[no-untyped-call]
         for mask, part in zip(self.masks, parts, strict=True):
             queries, keys, values = (tensor.unflatten(0, (len(mask), -1)).transpose(1, 2) for tensor in part)
             yield queries, keys, values
@@ -64,7 +64,7 @@ def attend_and_sum(q: Tensor, k: Tensor, v: Tensor, mask: Tensor) -> tuple[Tenso
 
     The second is what a share of attention is a share of.
     """
-    if q.is_cpu and q.dtype == mask.dtype:
+    if q.is_cpu and q.dtype == k.dtype == v.dtype == mask.dtype:
         mixed, sums = _FusedAttention.apply(q, k, v, mask)  # type: ignore[no-untyped-call]
         return mixed, sums
     return plainly_attend_and_sum(q, k, v, mask)

@@ -62,7 +62,7 @@ class TrainConfig:
     """The largest norm of a gradient."""
     weight_decay: float = 0.0
     hints_fade: float = 0.0
-    """Over this share of the steps, the last ones, hints count less and less; then the trace alone is learned from."""
+    """Over this share of the steps, the last ones, hints count less and less, down to nothing at the end."""
     evaluate_every: int = 0
     """Steps between evaluations on held-out instances; 0 means only at the end."""
     save_every: int = 500

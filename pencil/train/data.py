@@ -67,13 +67,17 @@ class Data(Dataset[list[Batch]]):
             generated = generated[: config.window]
         elif config.stretch is not None:
             prompt, generated = random_stretch(prompt, generated, marks, config.stretch, rng)
-        return pack(prompt, generated, marks, self._hints(task, prompt, generated)).within(config.window)
+        hints = self._hints(task, prompt, generated, len(prompt) - (len(prompt) == len(trace.prompt)))
+        return pack(prompt, generated, marks, hints).within(config.window)
 
-    def _hints(self, task: Task[Any], prompt: Sequence[int], generated: Sequence[int]) -> Hints | None:
-        """What the task tells beside the trace, in numbers."""
+    def _hints(self, task: Task[Any], prompt: Sequence[int], generated: Sequence[int], first: int) -> Hints | None:
+        """What the task tells beside the trace, in numbers, from a word on.
+
+        Those of the last word before a stretch are about the [RETURN] that came after it.
+        """
         if not self.config.hints:
             return None
-        hints = task.hints(self.vocab.decode([*prompt, *generated]))
+        hints = [hint for hint in task.hints(self.vocab.decode([*prompt, *generated])) if hint.place >= first]
         minds = [hint for hint in hints if hint.mind]
         shared = {id(hint.mind): hint.mind for hint in minds}  # many have the same in mind
         tokens = {key: self._signed(mind) for key, mind in shared.items()}

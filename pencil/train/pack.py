@@ -146,6 +146,8 @@ def pack(
         ends[indices] = end
     rest = _before_targets(hints or Hints.of(), _ints(copies).reshape(-1, 3), len(prompt), len(targets))
     packed = Packed(_ints(ids), _ints(positions), ends, _ints(inputs), _ints(targets), rest)
+    for target, *_, seen in rest.looks[ends[rest.looks[:, 3]] <= packed.inputs[rest.looks[:, 0]]]:
+        raise TraceError(f"a hint before target {target} looks at token {seen}, which is erased; expected a live one")
     return packed.keep(np.arange(len(ids)) <= max(inputs, default=-1))  # what comes later is never read
 
 

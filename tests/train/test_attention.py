@@ -44,15 +44,26 @@ def test_shares_are_those_of_the_keys_that_a_query_and_a_head_look_at() -> None:
         torch.testing.assert_close(attend(0, q, k, value)[query, head, 0].log(), share)
 
 
+@pytest.mark.parametrize("dtype", [torch.float64, torch.float32])
 @pytest.mark.parametrize("of_mixed", [1.0, 0.0])
 @pytest.mark.parametrize("of_sums", [1.0, 0.0])
-def test_fused_attention_has_the_sums_and_gradients_of_plain_attention(of_mixed: float, of_sums: float) -> None:
+def test_fused_attention_has_the_sums_and_gradients_of_plain_attention(
+    of_mixed: float, of_sums: float, dtype: torch.dtype
+) -> None:
     attend, qkv, _ = overheard(chunk=16)
     found = []
     for way in (attend_and_sum, plainly_attend_and_sum):
-        leaves = [tensor.detach().requires_grad_() for tensor in qkv]
-        parts = [way(*part, mask) for mask, part in zip(attend.masks, attend._parts(*leaves), strict=True)]
+        leaves = [tensor.detach().to(dtype).requires_grad_() for tensor in qkv]
+        parts = [way(*part, mask.to(dtype)) for mask, part in zip(attend.masks, attend._parts(*leaves), strict=True)]
         loss = sum(of_mixed * mixed.sin().sum() + of_sums * sums.cos().sum() for mixed, sums in parts)
         assert isinstance(loss, Tensor)
         found.append([*(tensor for part in parts for tensor in part), *torch.autograd.grad(loss, leaves)])
     torch.testing.assert_close(*found)
+
+
+def test_attention_in_mixed_precision_is_plain() -> None:
+    attend, (q, k, v), looks = overheard(chunk=16)
+    with torch.autocast("cpu", torch.bfloat16):
+        mixed, shares = attend.overhear(q.float(), k.float(), v.bfloat16(), looks)
+    torch.testing.assert_close(mixed.double(), attend(0, q, k, v), atol=0.05, rtol=0)
+    assert shares.isfinite().all()

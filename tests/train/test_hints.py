@@ -96,6 +96,12 @@ def test_a_hint_cannot_look_at_a_later_word() -> None:
         pack([9, 8], [5, 6, 7], None, Hints.of(looks=[(2, HALFWAY, 0, 3)]))
 
 
+def test_a_hint_cannot_look_at_what_is_erased() -> None:
+    # words: 0: 9, 1: [CALL], 2: 5, 3: [SEP], 4: 7, 5: [RETURN]; after word 5 the model sees 9 7
+    with pytest.raises(TraceError, match="before target 5 looks at token 2, which is erased"):
+        pack([9], [0, 5, 1, 7, 2, 8], MARKS, Hints.of(looks=[(5, HALFWAY, 0, 2)]))
+
+
 def test_a_window_drops_the_hints_beyond_it() -> None:
     hints = Hints.of([(2, HALFWAY, 4), (3, HALFWAY, 5)], [(2, HALFWAY, 0, 1), (3, HALFWAY, 0, 1)])
     packed = pack([9, 8], [5, 6, 7], None, hints).within(3)

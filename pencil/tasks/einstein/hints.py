@@ -6,13 +6,16 @@ how all that is put together takes long. So a learner is told, from the first la
 - NOTED: at the end of a line about a cell, the house and the values that the line rules out there.
 - LOOKED_UP: the values that all lines up to now rule out, looked up at the ends of those lines, a head for each
   category: for a cell that is about to be printed, and, over some words of each line of a deduction, for one house
-  after the other. The values of a clue are looked up where the clue is printed, and their categories in a first phase.
+  after the other. The values of a clue are looked up where the clue is printed, and their categories in a first phase;
+  after a deduction the next clue, and before a try the values that are out of the question.
 - CERTAIN: at those words, the values that alone are left for the house; in a first phase, over the words after those,
-  the values that no other house can hold.
+  the values that no other house can hold, and the category that comes first. After a deduction, where the values of its
+  clue are certain; before a try, the values that are left.
 - COMPARED: at these words, the values that are certain in one house after the other and still possible in another, or
-  that the house is to be forced to hold. At the values of a line, and of a clue, the houses where they are certain. In
-  a summary, the categories that changed.
-- DECIDED: at the end of a line, the value of the next one, and its house, except in a first phase.
+  that the house is to be forced to hold, and what that calls for. At the values of a line, and of a clue, the houses
+  where they are certain. In a summary, the categories that changed; before a branch, its cell.
+- DECIDED: at the end of a line, the value of the next one, and its house, or in a first phase its verb; the next clue
+  of a list, the cell to branch on, the value to try.
 """
 
 from collections.abc import Container, Iterable, Mapping, Sequence
@@ -96,7 +99,7 @@ class Hinter:
             self._look_ahead(place)
         elif reader.summing_up:
             self._sum_up(place)
-        elif reader.line[:1] == ["Branching"] or (reader.before == RETURN and reader.failed):
+        elif reader.line[:1] == ["Branching"] or reader.failed:
             self._look_up_tries(place)
         elif reader.summed_up or reader.line[:1] == ["Applying"] or reader.body()[3:4] == ["changed"]:
             self._look_up_clue(place)
@@ -139,7 +142,7 @@ class Hinter:
             self._hint(place, LOOKED_UP, _among(reader.category_of, ruled_out(where, about)), looks)
             self._hint(place, CERTAIN, _among(reader.category_of, reader.certain(left[where])))
         if reader.phase == "1:":
-            self._compare_houses(FirstPhase(reader, left))
+            self._compare_houses(FirstPhase(reader, {where: reader.left(where, places[-1]) for where in reader.houses}))
 
     def _compare_houses(self, phase: FirstPhase) -> None:
         """What can be forced in and removed from one house after the other, by a look at the others and at itself."""
@@ -284,8 +287,8 @@ class Hinter:
         if branch is None:
             return
         values = reader.values[branch.category]
-        about = [line for line in reader.lines if branch.category in line.categories]
-        certain = {line.place: set(values) - line.out for line in about if len(line.out) == len(values) - 1}
+        left = {line.place: set(values) - line.out for line in reader.lines if branch.category in line.categories}
+        certain = {place: only for place, only in left.items() if len(only) == 1}
         gone = set(branch.tried).union(*certain.values())
         rest = [value for value in branch.listed if value not in gone]
         looks = {0: list(branch.tried.values()) or NOWHERE, 1: list(certain) or NOWHERE}

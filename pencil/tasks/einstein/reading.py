@@ -90,7 +90,7 @@ class Reader:
         self.summing_up = self.summed_up = False  # a deduction
         self.trial: Line | None = None  # what a branch supposes
         self.branches: dict[int, Branch] = {}  # by the number of open calls
-        self.failed = False  # whether the call that returned last found no solution
+        self.failed = False  # whether the line that ends with the last word says that a call found no solution
         self._returned: Line | None = None  # the last line of an answer, which ends after its [RETURN]
 
     def read(self, word: str, place: int) -> None:
@@ -145,7 +145,7 @@ class Reader:
 
     def smallest_open_cell(self) -> tuple[str, str]:
         """House and category of the first cell with the fewest possibilities above one."""
-        left = {where: self.left(where, self.lines[-1].place) for where in self.houses}
+        left = {where: self.left(where, self.places[-1]) for where in self.houses}
         cells = product(self.houses, self.values)
         counts = {cell: len(left[cell[0]].intersection(self.values[cell[1]])) for cell in cells}
         return min((cell for cell, count in counts.items() if count > 1), key=counts.__getitem__)
@@ -199,6 +199,7 @@ class Reader:
 
     def _newline(self, place: int) -> None:
         self.latest = self._returned if self.before == RETURN else self.about(place)
+        self.failed = self.line == ["No", "Solution"] or (self.before == RETURN and self.failed)
         if self.latest is not None:
             self.lines.append(self.latest)
         self.summed_up = self.summing_up and self.before == RETURN
