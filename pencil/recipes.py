@@ -26,7 +26,7 @@ def sat3() -> Recipe:
 
 def einstein3() -> Recipe:
     """Puzzles of 3 houses, 1.4M parameters, on two CPU cores."""
-    train = TrainConfig(steps=4_200, learning_rate=4e-3, hints_fade=0.5)
+    train = TrainConfig(steps=4_350, learning_rate=4e-3, hints_fade=0.7)
     return _recipe("einstein", [3], "small", train, stretch=600, n_layers=7, rope_base=1e5)
 
 

@@ -118,7 +118,8 @@ def test_a_branch_is_known_before(size: int, count: int) -> None:
     branches = tries = ends = 0
     for index in range(count):
         words = words_of(trace_of(size, index))
-        decided = mind_at(hints(words, size), DECIDED)
+        found = hints(words, size)
+        out, left, decided = (mind_at(found, depth) for depth in (LOOKED_UP, CERTAIN, DECIDED))
         for place, word in enumerate(words[:-3]):
             in_mind = {word for word, holds in decided.get(place, {}).items() if holds}
             if words[place - 1 : place + 1] == ["Branching", "on"]:
@@ -128,9 +129,11 @@ def test_a_branch_is_known_before(size: int, count: int) -> None:
             elif word == "possibility":
                 tries += 1
                 assert in_mind == {words[words.index("in", place) - 1]}
+                assert not any(out[place][value] for value in in_mind)
+                assert all(left[place][value] for value in in_mind)
             elif words[place - 3 : place + 1] == ["No", "Solution", "[RETURN]", "\n"]:
                 ends += words[place + 1] == "[SEP]"
-                assert bool(in_mind) == (words[place + 1] == "Trying")
+                assert bool(in_mind) == any(left[place].values()) == (words[place + 1] == "Trying")
     assert branches
     assert tries > branches
     assert ends
