@@ -1,8 +1,9 @@
 """What to have in mind and where to look while a formula is copied.
 
 The formulas of all open calls are live, and they are alike. So first a word finds the `Question:` that it belongs to,
-and that one finds the `Question:` of the call around it; then a word knows which formula it is copied from, and under
-which assignment. Clauses are alike, too. So each word has in mind how far it is from its own `Question:`, and soon how
+and that one finds its assignment, then the `Question:` of the call around it and that one's assignment. No two of them
+have the same, so a word that looks twice knows which formula it is copied from, and under which assignment. Clauses are
+alike, too. So each word has in mind how far it is from its own `Question:`, and soon how
 far the word is that it was copied from, and then the one that comes next.
 
 Only the end of a clause knows all of it, and so whether it stays. There its literals are gathered; and the end of the
@@ -82,7 +83,7 @@ def _hints(words: Sequence[str]) -> Iterator[Hint]:
             assigned = variable if words[place + 1] == TRUTH[True] else -variable
             yield from _decide(place + 1, formulas[-1], assigned)
         elif word == CALL:
-            yield Hint(place + 1, OWN, looks={QUESTION: heads[-1:]})
+            yield Hint(place + 1, AROUND, looks={QUESTION: heads[-1:]})
             copy = read_formula(words, place + 2)
             yield from _copy(place, formulas[-1], assigned, copy)
             heads.append(place + 1)
@@ -157,7 +158,7 @@ def _stand(question: int, formula: Formula, assigned: int, left: Left) -> Iterat
         yield Hint(place, OWN, looks={QUESTION: [question]})
         yield Hint(place, AROUND, known, {QUESTION: [question]})
         recent = {head: [end] for head, end in enumerate(reversed(ends[-RECENT:]))}
-        yield Hint(place, BEFORE, distance(HERE, place - question), recent)
+        yield Hint(place, BEFORE, distance(HERE, place - question), {**recent, QUESTION: [question]})
         yield Hint(place, COPIED, distance(THERE, copied - around), {SOURCE: [copied], DECISION: gone})
         if source == clause.end:
             ends.append(place)

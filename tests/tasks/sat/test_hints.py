@@ -66,13 +66,21 @@ def test_a_copy_is_told_its_assignment() -> None:
     assert not any(hint.mind["True"] or hint.mind["False"] for hint in told if hint.place < 18)
 
 
+def test_a_copy_knows_which_assignment_the_formula_around_it_stands_for() -> None:
+    words = "< ( 1 ∨ 2 ) > [CALL] Question: ( 1 ∨ 2 ) Try 1 = False [CALL] Question: ( 2 ) Found 2".split()
+    outer, inner = (place for place, word in enumerate(words) if word == "Question:")
+    looks = {(hint.place, hint.depth): hint.looks.get(QUESTION) for hint in copying(words) if QUESTION in hint.looks}
+    assert looks[inner, AROUND] == [outer]  # which knows its own assignment since the layers before
+    assert all(looks[place, BEFORE] == [inner] for place in range(inner + 1, inner + 4))
+
+
 def test_the_end_of_a_clause_gathers_its_literals_and_looks_back() -> None:
     words = "< ( 1 ) ∧ ( 3 ∨ ¬ 2 ) > [CALL] Question: ( 1 ) ∧ ( 3 ∨ ¬ 2 ) Found 1".split()
     question, first, last = words.index("Question:"), 16, 23
     gathered = [hint.looks for hint in copying(words) if (hint.place, hint.depth) == (last, OWN)]
     assert {0: [19], 1: [22]} in gathered
     [back] = [hint for hint in copying(words) if (hint.place, hint.depth) == (last, BEFORE)]
-    assert back.looks == {0: [first], 1: [question]}
+    assert back.looks == {0: [first], 1: [question], QUESTION: [question]}
     assert back.mind == distance(HERE, last - question)
 
 
