@@ -3,8 +3,8 @@
 The formulas of all open calls are live, and they are alike. So first a word finds the `Question:` that it belongs to,
 and that one finds its assignment, then the `Question:` of the call around it and that one's assignment. No two of them
 have the same, so a word that looks twice knows which formula it is copied from, and under which assignment. Clauses are
-alike, too. So each word has in mind how far it is from its own `Question:`, and soon how
-far the word is that it was copied from, and then the one that comes next.
+alike, too. So each word has in mind how far it is from its own `Question:`, and soon how far the word is that it was
+copied from, and then the one that comes next.
 
 Only the end of a clause knows all of it, and so whether it stays. There its literals are gathered; and the end of the
 clause that the next word comes from is found before that word.
