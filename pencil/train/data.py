@@ -67,13 +67,14 @@ class Data(Dataset[list[Batch]]):
             generated = generated[: config.window]
         elif config.stretch is not None:
             prompt, generated = random_stretch(prompt, generated, marks, config.stretch, rng)
-        hints = self._hints(task, prompt, generated, len(prompt) - (len(prompt) == len(trace.prompt)))
+        whole = len(prompt) == len(trace.prompt)
+        hints = self._hints(task, prompt, generated, first=len(prompt) - 1 if whole else len(prompt))
         return pack(prompt, generated, marks, hints).within(config.window)
 
     def _hints(self, task: Task[Any], prompt: Sequence[int], generated: Sequence[int], first: int) -> Hints | None:
-        """What the task tells beside the trace, in numbers, from a word on.
+        """What the task tells beside the trace, in numbers, from the first word on that it is right about.
 
-        Those of the last word before a stretch are about the [RETURN] that came after it.
+        That is the last one of a prompt, but not of what is live after a reduction: its hints are about the [RETURN].
         """
         if not self.config.hints:
             return None
