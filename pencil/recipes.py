@@ -44,7 +44,7 @@ def sat() -> Recipe:
 
 
 def einstein() -> Recipe:
-    """Puzzles of 3 to 5 houses, one model of 3.1M parameters, a head for each category and one more, a day on a CPU."""
+    """Puzzles of 3 to 5 houses, one model of 3.1M parameters with a head for each category, hours on a CPU."""
     train = TrainConfig(steps=20_000, evaluate_every=10_000, learning_rate=4e-3, hints_fade=0.5)
     recipe = _recipe("einstein", range(3, 6), "small", train, stretch=600, window=4_096, n_layers=7, rope_base=1e5)
     return replace(recipe, model=replace(recipe.model, d_model=192, n_heads=6))
