@@ -131,7 +131,7 @@ def cache_size(model: Transformer) -> Row:
     trace = max(traces, key=len)
     per_token = 2 * 4 * model.config.d_model * model.config.n_layers
     decoder = model.decoder()
-    decoder.cache.lengths[decoder.cache.slot(0)] = trace.stats().peak
+    decoder.cache.tokens[decoder.cache.slot(0)] = [0] * trace.stats().peak
     decoder.cache.reserve(trace.stats().peak)
     name = f"cache bytes for a trace of {len(trace):,} tokens, nothing erased"
     return Row.of_seconds(name, decoder.cache.bytes, per_token * len(trace))
@@ -179,7 +179,7 @@ def fill(decoder: CachedDecoder, rows: int, context: int) -> None:
     """Rows of this length at once; reading them in would take minutes and is not what is measured."""
     cache = decoder.cache
     for row in range(rows):
-        cache.lengths[cache.slot(row)] = context
+        cache.tokens[cache.slot(row)] = [0] * context
     cache.reserve(context + 8)
     for keys, values in cache.layers:
         keys.normal_()

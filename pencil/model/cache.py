@@ -18,37 +18,42 @@ class KVCache:
     def __init__(self, config: ModelConfig, device: torch.device | None = None) -> None:
         self.config, self.device = config, device
         self.rows: list[int] = []  # slot -> row
-        self.lengths: list[int] = []  # slot -> tokens held
+        self.tokens: list[list[int]] = []  # slot -> tokens held
         self._slots: dict[int, int] = {}  # row -> slot
         self.capacity = (0, 0)  # slots, tokens
         self.layers: list[tuple[Tensor, Tensor]] = []  # keys and values, (slots, H, tokens, E) each
         self._allocate(0, 0)
+
+    @property
+    def lengths(self) -> list[int]:
+        """How many tokens each slot holds."""
+        return [len(tokens) for tokens in self.tokens]
 
     def slot(self, row: int) -> int:
         """The slot of a row, which joins at the end if it is new."""
         if row not in self._slots:
             self._slots[row] = len(self.rows)
             self.rows.append(row)
-            self.lengths.append(0)
+            self.tokens.append([])
         return self._slots[row]
 
     def rewind(self, row: int, length: int) -> None:
         """Keep only the first `length` tokens of a row."""
-        held = self.lengths[self._slots[row]]
-        if not 0 <= length <= held:
-            raise ValueError(f"row {row} holds {held} tokens and cannot be rewound to {length}")
-        self.lengths[self._slots[row]] = length
+        held = self.tokens[self._slots[row]]
+        if not 0 <= length <= len(held):
+            raise ValueError(f"row {row} holds {len(held)} tokens and cannot be rewound to {length}")
+        del held[length:]
 
     def drop(self, row: int) -> None:
         """Free a row's slot; the last slot moves into the hole."""
         hole, last, moved = self._slots.pop(row), len(self.rows) - 1, self.rows[-1]
         if hole != last:
-            length = self.lengths[last]
+            length = len(self.tokens[last])
             for tensor in self._tensors():
                 tensor[hole, :, :length] = tensor[last, :, :length]
-            self.rows[hole], self.lengths[hole], self._slots[moved] = moved, length, hole
+            self.rows[hole], self.tokens[hole], self._slots[moved] = moved, self.tokens[last], hole
         self.rows.pop()
-        self.lengths.pop()
+        self.tokens.pop()
 
     def reserve(self, length: int) -> None:
         """Make room for every row at this length."""

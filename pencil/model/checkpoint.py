@@ -167,7 +167,7 @@ def _read_vocab(path: Path) -> Vocab:
 
 
 def _read_model(directory: Path, config: dict[str, Any]) -> Transformer:
-    sizes = _entry(config, "model", dict, directory / "config.json")
+    sizes = {"recent": 0, **_entry(config, "model", dict, directory / "config.json")}  # older ones do not name it
     known = ModelConfig.__dataclass_fields__
     if set(sizes) != set(known):
         differ = sorted(set(sizes) ^ set(known))
@@ -193,9 +193,10 @@ def _read_weights(path: Path, config: ModelConfig) -> Transformer:
 
 
 def _check_shapes(path: Path, found: dict[str, tuple[int, ...]], config: ModelConfig) -> None:
-    """Compare with the model before anything is allocated; a file names six weights for each layer, and two more."""
-    if len(found) != 6 * config.n_layers + 2:
-        raise CheckpointError(f"{path}: found {len(found)} weights, expected {6 * config.n_layers + 2}")
+    """Compare with the model before anything is allocated; a file names six weights for each layer, and few more."""
+    count = 6 * config.n_layers + 2 + bool(config.recent)
+    if len(found) != count:
+        raise CheckpointError(f"{path}: found {len(found)} weights, expected {count}")
     with torch.device("meta"):
         expected = {name: tuple(weight.shape) for name, weight in Transformer(config).state_dict().items()}
     for name, shape in expected.items():

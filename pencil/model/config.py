@@ -6,6 +6,8 @@ from pencil.errors import ConfigError
 
 LARGEST = 2**20
 """Of any size; rotations are tabled for each position."""
+MOST_RECENT = 64
+"""Words before a word that its embedding may hold."""
 
 
 @dataclass(frozen=True)
@@ -20,12 +22,16 @@ class ModelConfig:
     """The longest sequence it reads; the paper's window."""
     rope_base: float = 10_000.0
     """The slowest rotary pair turns once in about 2 pi times this many tokens."""
+    recent: int = 0
+    """How many of the words before it are part of a word's embedding; the paper's model has none."""
 
     def __post_init__(self) -> None:
         for name in ("vocab_size", "n_layers", "d_model", "n_heads", "context"):
             value = getattr(self, name)
             if not isinstance(value, int) or isinstance(value, bool) or not 1 <= value <= LARGEST:
                 raise ConfigError(f"{name} is {value!r}; a model needs a whole number from 1 to {LARGEST}")
+        if not isinstance(self.recent, int) or isinstance(self.recent, bool) or not 0 <= self.recent <= MOST_RECENT:
+            raise ConfigError(f"recent is {self.recent!r}; a word may know up to {MOST_RECENT} words before it")
         if self.d_model % (2 * self.n_heads):
             raise ConfigError(
                 f"d_model {self.d_model} does not split into {self.n_heads} heads of even width;"

@@ -10,7 +10,7 @@ from torch.nn import functional as F
 from pencil.model.cache import KVCache
 from pencil.model.quick import QuickBlock
 from pencil.model.single import SingleToken, array
-from pencil.model.transformer import Block, Transformer
+from pencil.model.transformer import Block, Transformer, words_before
 
 
 class CachedDecoder:
@@ -34,16 +34,16 @@ class CachedDecoder:
     ) -> Tensor:
         """Append tokens and then a guess to each row, all in one pass; the logits after the tokens and each guess."""
         feed = _Feed(self.cache, rows, [[*own, *guess] for own, guess in zip(tokens, guesses, strict=True)])
-        hidden = self.model.hidden(feed.tokens, feed.positions, feed.attend, self.blocks)  # (N, D)
+        hidden = self.model.hidden(feed.tokens, feed.positions, feed.attend, self.blocks, feed.before)  # (N, D)
         return self.model.logits(hidden[feed.last(1 + len(guess) for guess in guesses)])
 
     @torch.inference_mode()
     def _feed_single(self, single: SingleToken, row: int, token: int) -> Tensor:
         cache, slot = self.cache, self.cache.slot(row)
-        cache.lengths[slot] += 1
-        cache.reserve(cache.lengths[slot])
+        cache.tokens[slot].append(token)
+        cache.reserve(len(cache.tokens[slot]))
         held = [(array(keys)[slot], array(values)[slot]) for keys, values in cache.layers]  # (H, tokens, E) each
-        return torch.from_numpy(single(token, cache.lengths[slot] - 1, held)).unsqueeze(0)
+        return torch.from_numpy(single(cache.tokens[slot], held)).unsqueeze(0)
 
     def rewind(self, row: int, length: int) -> None:
         """Forget all but the first `length` tokens of a row."""
@@ -77,21 +77,28 @@ class _Feed:
         slots: list[int] = []
         positions: list[int] = []
         for slot, row, added in sorted((cache.slot(row), row, added) for row, added in zip(rows, tokens, strict=True)):
-            held = cache.lengths[slot]
+            held = len(cache.tokens[slot])
             self.spans[row] = _Span(slot, held, len(flat), len(flat) + len(added))
             flat.extend(added)
             slots.extend([slot] * len(added))
             positions.extend(range(held, held + len(added)))
-            cache.lengths[slot] += len(added)
+            cache.tokens[slot].extend(added)
         cache.reserve(max(cache.lengths))
         self.tokens, where, self.positions = torch.tensor([flat, slots, positions], device=cache.device)
         self.places = cache.places(where, self.positions)
         spans = sorted(self.spans.values())
+        self.before = torch.cat([self._words_before(span) for span in spans]) if cache.config.recent else None
         self.parts: list[_Singles | _Several] = (
             [_Singles(spans, cache.device)]
             if len(flat) == len(rows)
             else [_Several(span, cache.device) for span in spans]
         )
+
+    def _words_before(self, span: _Span) -> Tensor:
+        """(T, recent), for the T tokens that a row was given."""
+        count = self.cache.config.recent
+        known = self.cache.tokens[span.slot][max(0, span.held - count) :]  # and nothing before these matters
+        return words_before(torch.tensor(known, device=self.cache.device), count)[span.start - span.end :]
 
     def last(self, counts: Iterable[int]) -> list[int]:
         """Where the last tokens of each row are, this many of each, in the order in which the rows were given."""

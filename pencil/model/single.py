@@ -6,7 +6,7 @@ cache are views of torch's memory, so training may go on.
 """
 
 import os
-from collections.abc import Iterable
+from collections.abc import Iterable, Sequence
 from math import sqrt
 
 import numpy as np
@@ -28,6 +28,7 @@ class SingleToken:
         config = model.config
         self.heads, self.epsilon = (config.n_heads, config.head_width), model.norm.eps
         self.embedding, self.norm = array(model.embedding.weight), array(model.norm.weight)
+        self.words, self.recent = config.vocab_size, array(model.recent.weight) if model.recent else None
         names = ("attention_norm", "mlp_norm", *LINEARS)
         self.layers = [[array(getattr(block, name).weight) for name in names] for block in model.blocks]
         self.cos, self.sin = (array(table).reshape(-1, 2, config.head_width // 2) for table in (model.cos, model.sin))
@@ -41,9 +42,10 @@ class SingleToken:
         plain = type(model) is Transformer and all(type(layer) is nn.Linear for layer in layers)
         return plain and weight.device.type == "cpu" and weight.dtype == torch.float32 and makes_way()
 
-    def __call__(self, token: int, position: int, cache: Iterable[tuple[Array, Array]]) -> Array:
-        """Add the token's keys and values to those of each layer, (H, tokens, E); the logits after it, (V,)."""
-        x = self.embedding[token].copy()  # (D,)
+    def __call__(self, tokens: Sequence[int], cache: Iterable[tuple[Array, Array]]) -> Array:
+        """Add the last token's keys and values to those of each layer, (H, tokens, E); the logits after it, (V,)."""
+        position = len(tokens) - 1
+        x = self._embed(tokens)  # (D,)
         cos, sin = self.cos[position] * self.scales, self.sin[position] * self.scales  # (2, 1, 2, E / 2) each
         seen = slice(position + 1)
         for (attention_norm, mlp_norm, qkv, out, up, down), (keys, values) in zip(self.layers, cache, strict=True):
@@ -54,6 +56,15 @@ class SingleToken:
             x += down.dot(gelu(up.dot(self._normalise(x, mlp_norm))))
         logits: Array = self.embedding.dot(self._normalise(x, self.norm))
         return logits
+
+    def _embed(self, tokens: Sequence[int]) -> Array:
+        """(D,) for the last token."""
+        x: Array = self.embedding[tokens[-1]].copy()
+        if self.recent is not None:
+            count = len(self.recent) // self.words
+            before = tokens[-2 : -2 - count : -1]
+            x += self.recent[[back * self.words + token for back, token in enumerate(before)]].sum(0)
+        return x
 
     def _normalise(self, x: Array, weight: Array) -> Array:
         """(D,) -> (D,)."""

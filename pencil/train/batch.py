@@ -65,6 +65,23 @@ class Batch:
         """(M,) where in the batch the token before each target is."""
         return self.last.queries[self.inputs]
 
+    def words_before(self, count: int) -> Ints:
+        """(N, count) the words before each token in its live sequence, the nearest first, else -1."""
+        places = np.append(self._places_before(), -1)  # the last one is for what has none
+        words, found = np.append(self.ids, -1), np.empty((len(self.ids), count), np.int64)
+        here = np.arange(len(self.ids))
+        for column in found.T:
+            here = places[here]
+            column[:] = words[here]
+        return found
+
+    def _places_before(self) -> Ints:
+        """(N,) where in the batch the token before each is: the last one written at the position before its own."""
+        written = self.positions * len(self.ids) + self.times
+        order = np.argsort(written)
+        latest = order[np.searchsorted(written, written - len(self.ids), sorter=order) - 1]
+        return np.where(self.positions > 0, latest, -1)
+
 
 def make_batch(traces: Sequence[Packed], chunk: int | None = None) -> Batch:
     """Traces to chunks, chunks to buckets."""

@@ -48,7 +48,8 @@ class PackedLoss(nn.Module):
         every, last = (ChunkedAttention(batch, part, weight.device, weight.dtype) for part in (batch.every, batch.last))
         hints = HintLoss(self.model, batch, every)
         blocks = hints.listen_in(frugal_blocks(self.model, ids, last))
-        hidden = self.model.hidden(ids, positions, hints, blocks)  # (A, D)
+        before = torch.from_numpy(batch.words_before(self.model.config.recent)).to(weight.device)
+        hidden = self.model.hidden(ids, positions, hints, blocks, before)  # (A, D)
         logits = self.model.logits(hidden.index_select(0, inputs))  # (M, V)
         wrong = logits.detach().argmax(-1) != targets
         return Loss(F.cross_entropy(logits, targets, reduction="sum"), hints.total, wrong)
@@ -57,8 +58,8 @@ class PackedLoss(nn.Module):
 def frugal_blocks(model: Transformer, ids: Tensor, last_attend: ChunkedAttention) -> list[ApplyBlock]:
     """The model's blocks, without what the first and the last would compute in vain.
 
-    The first one's queries, keys and values depend on the word alone: each word is projected once. The last one goes on
-    with those tokens only after which something is predicted.
+    The first one's queries, keys and values depend on the word alone, if it does not know those before it: each word is
+    projected once. The last one goes on with those tokens only after which something is predicted.
     """
     first, *middle, last = [cast(Block, block) for block in (model.blocks[0], *model.blocks[1:-1], model.blocks[-1])]
 
@@ -73,4 +74,6 @@ def frugal_blocks(model: Transformer, ids: Tensor, last_attend: ChunkedAttention
         mixed = last_attend(last.layer, q.index_select(0, last_attend.queries), k, v)
         return finish(last, x.index_select(0, last_attend.queries), mixed)
 
-    return [begin, *middle, end] if len(model.blocks) > 1 else [end]
+    if len(model.blocks) == 1:
+        return [end]
+    return [first if model.recent else begin, *middle, end]

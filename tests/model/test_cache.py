@@ -11,7 +11,7 @@ def filled(**lengths: int) -> KVCache:
     """Rows 0, 1, ... whose every number is the row's own, plus one."""
     cache = KVCache(CONFIG)
     for row, length in enumerate(lengths.values()):
-        cache.lengths[cache.slot(row)] = length
+        cache.tokens[cache.slot(row)] = [0] * length
     cache.reserve(max(cache.lengths))
     for keys, values in cache.layers:
         for row, length in enumerate(cache.lengths):

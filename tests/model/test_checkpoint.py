@@ -1,6 +1,7 @@
 import json
 import shutil
 from collections.abc import Callable
+from dataclasses import replace
 from pathlib import Path
 from typing import Any
 
@@ -40,6 +41,16 @@ def test_what_is_saved_is_read(stored: Path) -> None:
     assert (found.vocab, found.task, found.sizes, found.format) == (VOCAB, "sat", (3, 4), "pencil")
     assert (found.metrics, found.model.config) == ({"accuracy": 0.5}, CONFIG)
     assert sorted(path.name for path in stored.iterdir()) == sorted(FILES)
+
+
+def test_recent_words_are_stored_and_older_checkpoints_have_none(stored: Path) -> None:
+    config = json.loads((stored / "config.json").read_text())
+    del config["model"]["recent"]
+    (stored / "config.json").write_text(json.dumps(config))
+    assert same_weights(read(stored).model, make().model)
+    model = Transformer(replace(CONFIG, recent=2))
+    save(replace(make(), model=model), stored)
+    assert same_weights(read(stored).model, model)
 
 
 def test_saving_leaves_nothing_beside_it_and_replaces_the_old(stored: Path) -> None:

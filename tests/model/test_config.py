@@ -13,6 +13,8 @@ CONFIG = ModelConfig(vocab_size=11, n_layers=2, d_model=32, n_heads=4, context=5
         ({"vocab_size": 2.5}, "vocab_size is 2.5"),
         ({"context": True}, "context is True"),
         ({"n_heads": 3}, "try 30"),
+        ({"recent": -1}, "recent is -1"),
+        ({"recent": 65}, "up to 64 words"),
         ({"rope_base": 0}, "rope_base is 0"),
         ({"rope_base": float("nan")}, "rope_base is nan"),
     ],

@@ -1,3 +1,4 @@
+from dataclasses import replace
 from random import Random
 
 import pytest
@@ -13,10 +14,10 @@ CONFIG = ModelConfig(vocab_size=20, n_layers=3, d_model=64, n_heads=4, context=2
 class Walk:
     """Rows that join, grow, rewind and leave at random, and the sequences they should hold."""
 
-    def __init__(self, seed: int, *, all_at_once: bool, most: int = 7) -> None:
+    def __init__(self, seed: int, *, all_at_once: bool, most: int = 7, recent: int = 0) -> None:
         self.rng, self.most = Random(seed), most
         self.all_at_once = all_at_once
-        self.model = Transformer(CONFIG, seed)
+        self.model = Transformer(replace(CONFIG, recent=recent), seed)
         self.decoder = self.model.decoder()
         self.rows: dict[int, list[int]] = {}
 
@@ -61,18 +62,20 @@ class Walk:
         torch.testing.assert_close(logits.clone(), torch.cat(expected), atol=1e-4, rtol=1e-4)
 
 
+@pytest.mark.parametrize("recent", [0, 3])
 @pytest.mark.parametrize("all_at_once", [True, False])
 @pytest.mark.parametrize("seed", range(8))
-def test_cached_equals_uncached(seed: int, all_at_once: bool) -> None:
-    walk = Walk(seed, all_at_once=all_at_once)
+def test_cached_equals_uncached(seed: int, all_at_once: bool, recent: int) -> None:
+    walk = Walk(seed, all_at_once=all_at_once, recent=recent)
     for number in range(60):
         walk.step(number)
 
 
+@pytest.mark.parametrize("recent", [0, 3])
 @pytest.mark.parametrize("numpy", [False, True], ids=["torch", "numpy"])
 @pytest.mark.parametrize("seed", range(4))
-def test_cached_equals_uncached_for_one_row(seed: int, numpy: bool) -> None:
-    walk = Walk(seed, all_at_once=True, most=1)
+def test_cached_equals_uncached_for_one_row(seed: int, numpy: bool, recent: int) -> None:
+    walk = Walk(seed, all_at_once=True, most=1, recent=recent)
     assert walk.decoder.single is not None
     if not numpy:
         walk.decoder.single = None

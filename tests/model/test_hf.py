@@ -70,6 +70,12 @@ def test_everyone_may_read_what_was_written_without_a_word(tmp_path: Path, capfd
     assert capfd.readouterr() == ("", "")
 
 
+def test_words_that_know_those_before_them_have_no_twin() -> None:
+    model = Transformer(ModelConfig(12, n_layers=1, d_model=16, n_heads=2, recent=3))
+    with pytest.raises(PencilError, match="know the 3 words before them, which GPTNeoX cannot express"):
+        hf.to_gpt_neox(model, Vocab(["a"]))
+
+
 def test_a_full_directory_is_left_alone(tmp_path: Path) -> None:
     (tmp_path / "notes").write_text("mine")
     with pytest.raises(PencilError, match="expected a new or empty directory"):

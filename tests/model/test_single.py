@@ -1,6 +1,7 @@
 import os
 import subprocess
 import sys
+from dataclasses import replace
 
 import numpy as np
 import pytest
@@ -16,8 +17,9 @@ from pencil.model.transformer import rotate as rotate_tensor
 CONFIG = ModelConfig(vocab_size=20, n_layers=3, d_model=64, n_heads=4, context=40)
 
 
-def test_a_single_token_gives_the_logits_of_the_model() -> None:
-    model = Transformer(CONFIG)
+@pytest.mark.parametrize("recent", [0, 5])
+def test_a_single_token_gives_the_logits_of_the_model(recent: int) -> None:
+    model = Transformer(replace(CONFIG, recent=recent))
     for weight in model.parameters():
         torch.nn.init.normal_(weight, std=0.3)
     tokens = torch.randint(0, 20, (40,), generator=torch.Generator().manual_seed(0)).tolist()
@@ -25,8 +27,8 @@ def test_a_single_token_gives_the_logits_of_the_model() -> None:
     cache = [(np.zeros((4, 40, 16), np.float32), np.zeros((4, 40, 16), np.float32)) for _ in range(3)]
     with torch.no_grad():
         expected = model(torch.tensor([tokens]))[0]
-    for position, token in enumerate(tokens):
-        logits = torch.from_numpy(single(token, position, cache))
+    for position in range(len(tokens)):
+        logits = torch.from_numpy(single(tokens[: position + 1], cache))
         torch.testing.assert_close(logits, expected[position], atol=1e-4, rtol=1e-4)
 
 
@@ -34,10 +36,10 @@ def test_new_weights_are_seen_at_once() -> None:
     model = Transformer(CONFIG)
     single = SingleToken(model)
     cache = [(np.zeros((4, 1, 16), np.float32), np.zeros((4, 1, 16), np.float32)) for _ in range(3)]
-    before = single(1, 0, cache)
+    before = single([1], cache)
     with torch.no_grad():
         model.norm.weight.mul_(2)
-    np.testing.assert_allclose(single(1, 0, cache), 2 * before, rtol=1e-5)
+    np.testing.assert_allclose(single([1], cache), 2 * before, rtol=1e-5)
 
 
 @pytest.mark.parametrize("scale", [1.0, 50.0])

@@ -1,3 +1,5 @@
+from dataclasses import replace
+
 import torch
 from torch import Tensor
 
@@ -55,6 +57,15 @@ def test_a_caller_may_bring_its_own_attention() -> None:
     flat = model(TOKENS.flatten(), torch.arange(6).repeat(2), apart)
     torch.testing.assert_close(flat.view(2, 6, 11), model(TOKENS))
     assert layers == [0, 1]
+
+
+def test_recent_words_are_known_from_the_start() -> None:
+    model = Transformer(replace(CONFIG, recent=2))
+    changed = TOKENS.clone()
+    changed[:, 2] = 0
+    differs = (model.embed(TOKENS) - model.embed(changed)).abs().amax(-1) > 1e-6
+    assert differs.tolist() == [[False, False, True, True, True, False]] * 2
+    torch.testing.assert_close(model(TOKENS[:, :3]), model(TOKENS)[:, :3])
 
 
 def test_the_seed_decides_the_weights() -> None:

@@ -54,6 +54,16 @@ def test_tokens_and_targets_survive_the_new_order() -> None:
     assert (batch.targets == packed.targets).all()
 
 
+def test_words_before_are_those_of_the_live_sequence() -> None:
+    [trace] = [trace for trace in SHORT if trace.stats().reductions > 2][:1]
+    batch = make_batch([PARTS[0], pack(trace.prompt, trace.generated, trace.marks)], 16)
+    found = {(int(time), *before) for time, before in zip(batch.times, batch.words_before(3).tolist(), strict=True)}
+    packed = join([PARTS[0], pack(trace.prompt, trace.generated, trace.marks)])
+    for time, seen in enumerate(packed.sees()):
+        before = packed.ids[np.flatnonzero(seen)[:-1]][::-1].tolist()
+        assert (time, *[*before, -1, -1, -1][:3]) in found
+
+
 def test_buckets_pad_little() -> None:
     traces = [task_trace("qbf", 5, index) for index in range(4)]
     batch = make_batch([pack(trace.prompt, trace.generated, trace.marks) for trace in traces])

@@ -13,8 +13,8 @@ from pencil.train.pack import pack
 from tests.train.examples import BY_HAND, task_trace
 
 
-def tiny(n_layers: int = 3) -> Transformer:
-    config = ModelConfig(vocab_size=160, n_layers=n_layers, d_model=16, n_heads=2, context=1024)
+def tiny(n_layers: int = 3, recent: int = 0) -> Transformer:
+    config = ModelConfig(vocab_size=160, n_layers=n_layers, d_model=16, n_heads=2, context=1024, recent=recent)
     return Transformer(config, seed=3).double()
 
 
@@ -40,8 +40,10 @@ def gradients(model: Transformer, loss: Tensor) -> dict[str, Tensor]:
     return dict(zip(names, torch.autograd.grad(loss, list(model.parameters())), strict=True))
 
 
-def assert_equal_loss_and_gradients(traces: Sequence[Trace[int]], chunk: int | None, n_layers: int = 3) -> None:
-    model = tiny(n_layers)
+def assert_equal_loss_and_gradients(
+    traces: Sequence[Trace[int]], chunk: int | None, n_layers: int = 3, recent: int = 0
+) -> None:
+    model = tiny(n_layers, recent)
     reference, packed = segment_by_segment(model, traces), packed_loss(model, traces, chunk)
     torch.testing.assert_close(packed, reference, rtol=1e-12, atol=1e-12)
     expected, found = gradients(model, reference), gradients(model, packed)
@@ -52,14 +54,16 @@ def assert_equal_loss_and_gradients(traces: Sequence[Trace[int]], chunk: int | N
 
 @pytest.mark.parametrize("name", BY_HAND)
 @pytest.mark.parametrize("n_layers", [1, 2, 3])
-def test_a_trace_has_the_loss_and_gradients_of_its_segments(name: str, n_layers: int) -> None:
-    assert_equal_loss_and_gradients([BY_HAND[name]], chunk=4, n_layers=n_layers)
+@pytest.mark.parametrize("recent", [0, 2])
+def test_a_trace_has_the_loss_and_gradients_of_its_segments(name: str, n_layers: int, recent: int) -> None:
+    assert_equal_loss_and_gradients([BY_HAND[name]], chunk=4, n_layers=n_layers, recent=recent)
 
 
 @pytest.mark.parametrize("task", ["qbf", "sat", "einstein"])
 @pytest.mark.parametrize("chunk", [None, 5])
 def test_a_batch_of_a_task_has_the_loss_and_gradients_of_its_segments(task: str, chunk: int | None) -> None:
     assert_equal_loss_and_gradients([task_trace(task, 3, index) for index in range(3)], chunk)
+    assert_equal_loss_and_gradients([task_trace(task, 3, index) for index in range(3)], chunk, recent=8)
 
 
 def test_wrong_counts_the_targets_that_are_not_likeliest() -> None:
