@@ -25,9 +25,9 @@ def sat3() -> Recipe:
 
 
 def einstein3() -> Recipe:
-    """Puzzles of 3 houses, 1.4M parameters, on two CPU cores."""
-    train = TrainConfig(steps=4_350, learning_rate=4e-3, hints_fade=0.7)
-    return _recipe("einstein", [3], "small", train, stretch=600, n_layers=7, rope_base=1e5)
+    """Puzzles of 3 houses, 1.3M parameters, on two CPU cores."""
+    train = TrainConfig(steps=3_800, learning_rate=4e-3, hints_fade=0.7)
+    return _recipe("einstein", [3], "small", train, stretch=600, rope_base=1e5, recent=8)
 
 
 def qbf() -> Recipe:
@@ -37,16 +37,16 @@ def qbf() -> Recipe:
 
 
 def sat() -> Recipe:
-    """SAT with 3 to 10 variables, one model of 1.6M parameters, hours on a CPU."""
-    train = TrainConfig(steps=12_000, learning_rate=4e-3, hints_fade=0.5)
-    recipe = _recipe("sat", range(3, 11), "small", train, batch=2, stretch=1_500, window=3_072, n_layers=8)
+    """SAT with 3 to 10 variables, one model of 1.4M parameters, hours on a CPU."""
+    train = TrainConfig(steps=6_000, learning_rate=4e-3, hints_fade=0.5)
+    recipe = _recipe("sat", range(3, 11), "small", train, batch=2, stretch=1_500, window=3_072, n_layers=7, recent=8)
     return _start_with(recipe, range(3, 6), steps=600)
 
 
 def einstein() -> Recipe:
-    """Puzzles of 3 to 5 houses, one model of 3.1M parameters with a head for each category, hours on a CPU."""
+    """Puzzles of 3 to 5 houses, one model of 2.9M parameters with a head for each category, hours on a CPU."""
     train = TrainConfig(steps=20_000, evaluate_every=10_000, learning_rate=4e-3, hints_fade=0.5)
-    recipe = _recipe("einstein", range(3, 6), "small", train, stretch=600, window=4_096, n_layers=7, rope_base=1e5)
+    recipe = _recipe("einstein", range(3, 6), "small", train, stretch=600, window=4_096, rope_base=1e5, recent=8)
     return replace(recipe, model=replace(recipe.model, d_model=192, n_heads=6))
 
 

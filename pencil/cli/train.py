@@ -37,6 +37,10 @@ def train(
     out: Annotated[
         Path | None, typer.Option("--out", "-o", help="A new directory.", show_default="runs/RECIPE")
     ] = None,
+    start: Annotated[
+        str | None,
+        typer.Option(metavar="MODEL", help="Begin with its weights: a directory, or a name.", show_default="at random"),
+    ] = None,
     resume: Annotated[bool, typer.Option("--resume", help="Go on with the run in this directory.")] = False,
     device: Annotated[Device, typer.Option(help="What to compute on.")] = "cpu",
     workers: Annotated[int, typer.Option(min=0, help="Processes that draw instances ahead of the step.")] = 1,
@@ -62,23 +66,32 @@ def train(
       pencil train qbf3
       pencil train qbf3 --resume
       pencil train qbf3 --format cot --minutes 10 --out runs/qbf3-cot
+      pencil train einstein3 --start einstein3 --seed 1 --steps 500 --out runs/einstein3-more
     """
     if list_:
         _print_recipes()
         return
     if recipe is None and not (resume and out):
         raise PencilError("found no recipe; name one that `pencil train --list` shows")
+    if start is not None and resume:
+        raise PencilError("found both --start and --resume; a run that goes on has weights of its own, so give one")
     directory = out or Path("runs") / (f"{recipe}-{format}" if format else f"{recipe}")
     chosen = _chosen(recipe, directory, resume, format, steps, minutes, seed, hints)
+    if start is not None:  # small problems first are for weights at random
+        chosen = replace(chosen, data=replace(chosen.data, first_steps=0))
     os.environ.setdefault("OMP_WAIT_POLICY", "passive")  # threads that spin would hold back those at work
 
     from pencil.cli.live import live_line
+    from pencil.model.checkpoint import read
+    from pencil.model.pretrained import locate
     from pencil.train.loop import Hooks, Machine
     from pencil.train.loop import train as run
 
+    first = None if start is None else read(locate(start))
+    computer = Machine(device, workers, threads, bf16, compile_)
     with live_line(directory.name) as line:
         hooks = Hooks(_evaluator(chosen, line), line.report, line.say)
-        trainer = run(chosen, directory, Machine(device, workers, threads, bf16, compile_), hooks, resume=resume)
+        trainer = run(chosen, directory, computer, hooks, resume=resume, start=first)
     if not trainer.world.leads:
         return
     if not trainer.done:

@@ -207,6 +207,11 @@ class Trainer:
                 raise CheckpointError(f"{self.out / 'model'}: the model was not saved: {error}") from None
         self.world.wait()
 
+    def begin_with(self, start: checkpoint.Checkpoint) -> None:
+        """Take the weights of another model of the same shape, before the first step."""
+        self.model.load_state_dict(start.model.state_dict())
+        self.save()  # or a run that is resumed before its first save would start at random
+
     def restore(self, state: State) -> None:
         """Go on from a state; the rate is then that of a run with as many steps as the recipe now asks for."""
         self.model.load_state_dict(state.weights)
@@ -226,8 +231,21 @@ class Trainer:
         return self.done and self.metrics.get("step") == self.step
 
 
-def train(recipe: Recipe, out: Path, machine: Machine, hooks: Hooks, *, resume: bool = False) -> Trainer:
-    """Start a run, or go on with one, if need be to another number of steps; it is `done` unless it was interrupted."""
+def train(
+    recipe: Recipe,
+    out: Path,
+    machine: Machine,
+    hooks: Hooks,
+    *,
+    resume: bool = False,
+    start: checkpoint.Checkpoint | None = None,
+) -> Trainer:
+    """Start a run, or go on with one, if need be to another number of steps; it is `done` unless it was interrupted.
+
+    A new run starts with weights at random, or with those of another model.
+    """
+    if start is not None:
+        _require_same_shape(start, recipe)
     keep_freed_memory()
     world = World.join(machine.device)
     try:
@@ -237,11 +255,20 @@ def train(recipe: Recipe, out: Path, machine: Machine, hooks: Hooks, *, resume: 
         trainer = Trainer(recipe, out, machine, hooks, world)
         if resume:
             _go_on(trainer)
+        elif start is not None:
+            trainer.begin_with(start)
         if not trainer.finished:
             trainer.run()
     finally:
         world.leave()
     return trainer
+
+
+def _require_same_shape(start: checkpoint.Checkpoint, recipe: Recipe) -> None:
+    """Weights fit only a model of the same sizes, and words of the same task."""
+    found, expected = (start.task, start.model.config), (recipe.data.task, recipe.model)
+    if found != expected:
+        raise ConfigError("found a model for {} to start with, {}; expected one for {}, {}".format(*found, *expected))
 
 
 def _go_on(trainer: Trainer) -> None:

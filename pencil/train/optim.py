@@ -19,6 +19,8 @@ from pencil.train.config import TrainConfig
 NEWTON_SCHULZ = (3.4445, -4.7750, 2.0315)
 """Coefficients of the quintic step; they push singular values to about 1 in five steps."""
 NEWTON_SCHULZ_STEPS = 5
+TABLES = ("embedding.weight", "recent.weight")
+"""Rows that are looked up, not matrices that multiply: they are AdamW's."""
 MATCHES_ADAMW = 0.2
 """Root mean square of an AdamW update, to which Muon's are scaled, so that both share one rate."""
 
@@ -91,7 +93,7 @@ class Optimizers:
     def __init__(self, model: Transformer, config: TrainConfig) -> None:
         self.names = {parameter: name for name, parameter in model.named_parameters()}
         rate, decay = config.learning_rate, config.weight_decay
-        matrices = [p for p, name in self.names.items() if p.ndim == 2 and "embedding" not in name]
+        matrices = [p for p, name in self.names.items() if p.ndim == 2 and name not in TABLES]
         if config.optimizer == "adamw":
             matrices = []
         rest = [parameter for parameter in self.names if not any(parameter is matrix for matrix in matrices)]

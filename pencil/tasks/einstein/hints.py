@@ -26,7 +26,7 @@ from pencil.tasks.einstein.state import Layout
 from pencil.tasks.hints import Hint
 from pencil.tokens import CALL, PROMPT_END, RETURN, SEP, START
 
-NOTED, LOOKED_UP, CERTAIN, COMPARED, DECIDED = 3, 5, 7, 9, 10
+NOTED, LOOKED_UP, CERTAIN, COMPARED, DECIDED = 2, 4, 6, 8, 10
 NOWHERE = [0]
 """Where to look when there is nothing to be found: at the first word."""
 

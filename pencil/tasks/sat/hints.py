@@ -6,8 +6,8 @@ have the same, so a word that looks twice knows which formula it is copied from,
 alike, too. So each word has in mind how far it is from its own `Question:`, and soon how far the word is that it was
 copied from, and then the one that comes next.
 
-Only the end of a clause knows all of it, and so whether it stays. There its literals are gathered; and the end of the
-clause that the next word comes from is found before that word.
+Only the end of a clause knows all of it, and so whether it stays. So the end of the clause that the next word comes from
+is found before that word.
 """
 
 from collections.abc import Iterator, Sequence
@@ -20,7 +20,7 @@ from pencil.tasks.hints import Hint
 from pencil.tasks.logic import TRUTH
 from pencil.tokens import CALL, PROMPT_END, RETURN, SEP, START
 
-OWN, AROUND, BEFORE, COPIED, CLAUSE, NEXT = 3, 4, 6, 7, 9, 10
+OWN, AROUND, BEFORE, COPIED, CLAUSE, NEXT = 2, 3, 5, 7, 9, 10
 """How far through the layers a word knows its formula, the one around it, its distance and the clauses before it, how
 far that formula is copied, which clause comes next, and which word."""
 SOURCE, DECISION, QUESTION = 0, 1, 3
@@ -84,10 +84,11 @@ def _hints(words: Sequence[str]) -> Iterator[Hint]:
             yield from _decide(place + 1, formulas[-1], assigned)
         elif word == CALL:
             yield Hint(place + 1, AROUND, looks={QUESTION: heads[-1:]})
-            copy = read_formula(words, place + 2)
-            yield from _copy(place, formulas[-1], assigned, copy)
+            left = left_by(assigned, formulas[-1])
+            yield from _stand(place + 1, formulas[-1], assigned, left)
+            yield from _go_on(place, formulas[-1], left)
             heads.append(place + 1)
-            formulas.append(copy)
+            formulas.append(read_formula(words, place + 2))
         elif word in ("Found", "Try") and words[place - 1] == ")":
             yield from _choose(place, formulas[-1])
         elif word == RETURN:
@@ -131,15 +132,6 @@ def distance(words: tuple[str, ...], tokens: int) -> dict[str, bool]:
     """A distance in words that are in mind."""
     waves = (wave(tau * tokens / period) for period, wave in product(PERIODS, (cos, sin)))
     return {word: height > 0 for word, height in zip(words, waves, strict=True)}
-
-
-def _copy(call: int, formula: Formula, assigned: int, copy: Formula) -> Iterator[Hint]:
-    """From [CALL] on: under which assignment a formula is copied, how far, and what comes next."""
-    left = left_by(assigned, formula)
-    yield from _stand(call + 1, formula, assigned, left)
-    yield from _go_on(call, formula, left)
-    for clause in copy:
-        yield Hint(clause.end, OWN, looks={head: [literal.end] for head, literal in enumerate(clause.literals)})
 
 
 def _stand(question: int, formula: Formula, assigned: int, left: Left) -> Iterator[Hint]:

@@ -74,11 +74,9 @@ def test_a_copy_knows_which_assignment_the_formula_around_it_stands_for() -> Non
     assert all(looks[place, BEFORE] == [inner] for place in range(inner + 1, inner + 4))
 
 
-def test_the_end_of_a_clause_gathers_its_literals_and_looks_back() -> None:
+def test_the_end_of_a_clause_looks_back() -> None:
     words = "< ( 1 ) ∧ ( 3 ∨ ¬ 2 ) > [CALL] Question: ( 1 ) ∧ ( 3 ∨ ¬ 2 ) Found 1".split()
     question, first, last = words.index("Question:"), 16, 23
-    gathered = [hint.looks for hint in copying(words) if (hint.place, hint.depth) == (last, OWN)]
-    assert {0: [19], 1: [22]} in gathered
     [back] = [hint for hint in copying(words) if (hint.place, hint.depth) == (last, BEFORE)]
     assert back.looks == {0: [first], 1: [question], QUESTION: [question]}
     assert back.mind == distance(HERE, last - question)
