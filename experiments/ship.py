@@ -19,6 +19,7 @@ from pencil.cli.progress import progress_bar
 from pencil.evaluate import evaluate
 from pencil.files import write_atomically
 from pencil.model.checkpoint import Checkpoint, read, save
+from pencil.model.config import ModelConfig
 from pencil.model.pretrained import HOME
 from pencil.tasks import get_task
 
@@ -67,7 +68,8 @@ def card(name: str, checkpoint: Checkpoint, facts: dict[str, Any]) -> str:
             "",
             f"Task `{checkpoint.task}`, sizes {sizes}, format {checkpoint.format}. A transformer with"
             f" {facts['parameters'] / 1e6:.2f}M parameters: {config.n_layers} layers, width {config.d_model},"
-            f" {config.n_heads} heads, window {config.context:,}. Stored in half precision, computed in float32.",
+            f" {config.n_heads} heads, window {config.context:,}{_recent(config)}."
+            " Stored in half precision, computed in float32.",
             "",
             "## Accuracy",
             "",
@@ -85,6 +87,10 @@ def card(name: str, checkpoint: Checkpoint, facts: dict[str, Any]) -> str:
             *(line for cost in costs for line in _training(cost)),
         )
     )
+
+
+def _recent(config: ModelConfig) -> str:
+    return f"; each word knows the {config.recent} words before it" if config.recent else ""
 
 
 def _row(report: dict[str, Any]) -> str:

@@ -26,8 +26,8 @@ def sat3() -> Recipe:
 
 def einstein3() -> Recipe:
     """Puzzles of 3 houses, 1.3M parameters, on two CPU cores."""
-    train = TrainConfig(steps=3_800, learning_rate=4e-3, hints_fade=0.7)
-    return _recipe("einstein", [3], "small", train, stretch=600, rope_base=1e5, recent=8)
+    train = TrainConfig(steps=4_400, learning_rate=4e-3, hints_fade=0.7)
+    return _recipe("einstein", [3], "small", train, stretch=600, choices=4, rope_base=1e5, recent=8)
 
 
 def qbf() -> Recipe:
@@ -39,8 +39,8 @@ def qbf() -> Recipe:
 def sat() -> Recipe:
     """SAT with 3 to 10 variables, one model of 1.4M parameters, hours on a CPU."""
     train = TrainConfig(steps=6_000, learning_rate=4e-3, hints_fade=0.5)
-    recipe = _recipe("sat", range(3, 11), "small", train, batch=2, stretch=1_500, window=3_072, n_layers=7, recent=8)
-    return _start_with(recipe, range(3, 6), steps=600)
+    recipe = _recipe("sat", range(3, 11), "small", train, stretch=750, window=3_072, n_layers=7, recent=8)
+    return _start_with(recipe, range(3, 6), steps=400)
 
 
 def einstein() -> Recipe:
@@ -87,6 +87,7 @@ def adjust(
     minutes: float | None = None,
     seed: int | None = None,
     hints: bool | None = None,
+    start: str | None = None,
 ) -> Recipe:
     """The recipe with what a command line may change."""
     if steps is not None and minutes is not None:
@@ -100,6 +101,8 @@ def adjust(
         train = replace(train, minutes=minutes)
     if hints is not None:
         data = replace(data, hints=hints)
+    if start is not None:  # small problems first are for weights at random
+        data, train = replace(data, first_steps=0), replace(train, start=start)
     if seed is not None:
         data, train = replace(data, seed=seed), replace(train, seed=seed)
     return replace(recipe, data=data, train=train)
@@ -112,6 +115,7 @@ def _recipe(
     train: TrainConfig,
     batch: int = 4,
     stretch: int | None = None,
+    choices: int = 1,
     window: int = 2_048,
     hints: bool = True,
     **changes: Any,
@@ -119,7 +123,7 @@ def _recipe(
     """A recipe for problem sizes that are drawn equally often, or with the weights given; `changes` of the preset."""
     weights = dict(sizes) if isinstance(sizes, Mapping) else dict.fromkeys(sizes, 1.0)
     words = len(get_task(task, max(weights)).vocab)
-    data = DataConfig(task, weights, batch=batch, stretch=stretch, window=window, hints=hints)
+    data = DataConfig(task, weights, batch=batch, stretch=stretch, choices=choices, window=window, hints=hints)
     return Recipe(data, preset(model, words, context=window, **changes), train)
 
 

@@ -66,32 +66,24 @@ def train(
       pencil train qbf3
       pencil train qbf3 --resume
       pencil train qbf3 --format cot --minutes 10 --out runs/qbf3-cot
-      pencil train einstein3 --start einstein3 --seed 1 --steps 500 --out runs/einstein3-more
+      pencil train qbf --start qbf --seed 1 --steps 500 --out runs/qbf-more
     """
     if list_:
         _print_recipes()
         return
     if recipe is None and not (resume and out):
         raise PencilError("found no recipe; name one that `pencil train --list` shows")
-    if start is not None and resume:
-        raise PencilError("found both --start and --resume; a run that goes on has weights of its own, so give one")
     directory = out or Path("runs") / (f"{recipe}-{format}" if format else f"{recipe}")
-    chosen = _chosen(recipe, directory, resume, format, steps, minutes, seed, hints)
-    if start is not None:  # small problems first are for weights at random
-        chosen = replace(chosen, data=replace(chosen.data, first_steps=0))
+    chosen = _chosen(recipe, directory, resume, format, steps, minutes, seed, hints, start)
     os.environ.setdefault("OMP_WAIT_POLICY", "passive")  # threads that spin would hold back those at work
 
     from pencil.cli.live import live_line
-    from pencil.model.checkpoint import read
-    from pencil.model.pretrained import locate
     from pencil.train.loop import Hooks, Machine
     from pencil.train.loop import train as run
 
-    first = None if start is None else read(locate(start))
-    computer = Machine(device, workers, threads, bf16, compile_)
     with live_line(directory.name) as line:
         hooks = Hooks(_evaluator(chosen, line), line.report, line.say)
-        trainer = run(chosen, directory, computer, hooks, resume=resume, start=first)
+        trainer = run(chosen, directory, Machine(device, workers, threads, bf16, compile_), hooks, resume=resume)
     if not trainer.world.leads:
         return
     if not trainer.done:
@@ -110,17 +102,18 @@ def _chosen(
     minutes: float | None,
     seed: int | None,
     hints: bool | None,
+    start: str | None,
 ) -> "Recipe":
     """The recipe of a run: by name, or as the run in the directory was started, changed by the options given."""
     from pencil.recipes import adjust, get_recipe
     from pencil.train.claim import read_recipe, require_same
 
     if not resume:
-        return adjust(get_recipe(name or ""), format, steps, minutes, seed, hints)
+        return adjust(get_recipe(name or ""), format, steps, minutes, seed, hints, start)
     started = read_recipe(directory)
     if steps is not None:
         started = replace(started, train=replace(started.train, minutes=None))
-    chosen = adjust(started, format, steps, minutes, seed, hints)
+    chosen = adjust(started, format, steps, minutes, seed, hints, start)
     require_same(directory, chosen)
     return chosen
 

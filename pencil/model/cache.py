@@ -1,4 +1,4 @@
-"""Keys and values of many rows, preallocated; forgetting the end of a row is a counter."""
+"""Keys and values of many rows, preallocated; forgetting the end of a row moves nothing."""
 
 import torch
 from torch import Tensor

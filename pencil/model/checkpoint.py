@@ -193,7 +193,7 @@ def _read_weights(path: Path, config: ModelConfig) -> Transformer:
 
 
 def _check_shapes(path: Path, found: dict[str, tuple[int, ...]], config: ModelConfig) -> None:
-    """Compare with the model before anything is allocated; a file names six weights for each layer, and few more."""
+    """Compare with the model before anything is allocated; a file names six weights for each layer, and a few more."""
     count = 6 * config.n_layers + 2 + bool(config.recent)
     if len(found) != count:
         raise CheckpointError(f"{path}: found {len(found)} weights, expected {count}")

@@ -10,7 +10,7 @@ from torch.nn import functional as F
 from pencil.model.cache import KVCache
 from pencil.model.quick import QuickBlock
 from pencil.model.single import SingleToken, array
-from pencil.model.transformer import Block, Transformer, words_before
+from pencil.model.transformer import Block, Transformer
 
 
 class CachedDecoder:
@@ -76,6 +76,7 @@ class _Feed:
         flat: list[int] = []
         slots: list[int] = []
         positions: list[int] = []
+        before: list[list[int]] = []
         for slot, row, added in sorted((cache.slot(row), row, added) for row, added in zip(rows, tokens, strict=True)):
             held = len(cache.tokens[slot])
             self.spans[row] = _Span(slot, held, len(flat), len(flat) + len(added))
@@ -83,22 +84,17 @@ class _Feed:
             slots.extend([slot] * len(added))
             positions.extend(range(held, held + len(added)))
             cache.tokens[slot].extend(added)
+            before.extend(words_before(cache.tokens[slot], held, cache.config.recent))
         cache.reserve(max(cache.lengths))
         self.tokens, where, self.positions = torch.tensor([flat, slots, positions], device=cache.device)
+        self.before = torch.tensor(before, device=cache.device)
         self.places = cache.places(where, self.positions)
         spans = sorted(self.spans.values())
-        self.before = torch.cat([self._words_before(span) for span in spans]) if cache.config.recent else None
         self.parts: list[_Singles | _Several] = (
             [_Singles(spans, cache.device)]
             if len(flat) == len(rows)
             else [_Several(span, cache.device) for span in spans]
         )
-
-    def _words_before(self, span: _Span) -> Tensor:
-        """(T, recent), for the T tokens that a row was given."""
-        count = self.cache.config.recent
-        known = self.cache.tokens[span.slot][max(0, span.held - count) :]  # and nothing before these matters
-        return words_before(torch.tensor(known, device=self.cache.device), count)[span.start - span.end :]
 
     def last(self, counts: Iterable[int]) -> list[int]:
         """Where the last tokens of each row are, this many of each, in the order in which the rows were given."""
@@ -142,6 +138,17 @@ class _Several:
         keys = keys.narrow(0, self.slot, 1).narrow(2, 0, self.length)
         values = values.narrow(0, self.slot, 1).narrow(2, 0, self.length)
         return F.scaled_dot_product_attention(q.narrow(2, self.start, self.count), keys, values, attn_mask=self.mask)
+
+
+def words_before(tokens: Sequence[int], start: int, count: int) -> list[list[int]]:
+    """For each token from a place on, the words before it, the nearest first, -1 where there is none.
+
+    >>> words_before([7, 8, 9], start=1, count=2)
+    [[7, -1], [8, 7]]
+    """
+    known = [-1] * count + list(tokens[max(0, start - count) :])
+    first = len(known) - len(tokens) + start
+    return [known[place - count : place][::-1] for place in range(first, len(known))]
 
 
 def _mask(seen: Tensor, length: int) -> Tensor:

@@ -28,7 +28,7 @@ class SingleToken:
         config = model.config
         self.heads, self.epsilon = (config.n_heads, config.head_width), model.norm.eps
         self.embedding, self.norm = array(model.embedding.weight), array(model.norm.weight)
-        self.words, self.recent = config.vocab_size, array(model.recent.weight) if model.recent else None
+        self.words, self.recent = config.vocab_size, None if model.recent is None else array(model.recent.weight)
         names = ("attention_norm", "mlp_norm", *LINEARS)
         self.layers = [[array(getattr(block, name).weight) for name in names] for block in model.blocks]
         self.cos, self.sin = (array(table).reshape(-1, 2, config.head_width // 2) for table in (model.cos, model.sin))

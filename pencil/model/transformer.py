@@ -5,6 +5,7 @@ Shapes in comments: B sequences, T tokens, D model width, H heads of width E = D
 
 The model does not know which tokens may see which. Its caller says so with `attend(layer, q, k, v)`, which gets
 queries, keys and values (..., H, E), already rotated to their positions, and returns the mixed values (..., H, E).
+Where words know those before them, a caller with positions of its own says which ones these are, too: `before`.
 Plain causal attention is the default; a cache (`pencil/model/decode.py`) or packed training brings its own.
 """
 
@@ -22,10 +23,12 @@ if TYPE_CHECKING:
 
 Attend = Callable[[int, Tensor, Tensor, Tensor], Tensor]
 """(layer, q, k, v), each of q, k, v (..., H, E) -> mixed values (..., H, E)."""
+TABLES = ("embedding.weight", "recent.weight")
+"""Parameters whose rows are looked up; the other matrices multiply."""
 EMBEDDING_SIZE = 0.5
 """Deviation of the first embeddings: as large as what the first layers add to them."""
 RECENT_SIZE = 0.25
-"""Deviation of what the words before a word add to its embedding at first."""
+"""Deviation of what each word before a word adds to its embedding at first."""
 
 
 class Transformer(nn.Module):
@@ -64,6 +67,8 @@ class Transformer(nn.Module):
         """
         if positions is None:
             positions = torch.arange(tokens.shape[-1], device=tokens.device)
+        elif before is None and self.recent is not None:
+            raise ValueError("tokens have positions of their own; say which words are before them")
         cos, sin = self.cos[positions], self.sin[positions]  # (..., 1, 1, E), broadcast over q and k, and over heads
         x = self.embed(tokens, before)  # (..., D)
         for block in blocks or self.blocks:
@@ -106,7 +111,7 @@ class Transformer(nn.Module):
     def _initialise(self, generator: torch.Generator) -> None:
         """Each matrix keeps the size of what it reads, whatever its width, and the first logits are about 1."""
         for name, parameter in self.named_parameters():
-            if parameter.ndim == 2 and name != "embedding.weight":
+            if parameter.ndim == 2 and name not in TABLES:
                 parameter.normal_(0.0, parameter.shape[1] ** -0.5, generator=generator)
         self.embedding.weight.normal_(0.0, EMBEDDING_SIZE, generator=generator)
         if self.recent is not None:
@@ -131,10 +136,10 @@ class RecentWords(nn.Module):
         rows = before + self.words * torch.arange(self.count, device=before.device)
         there = (before >= 0).to(self.weight)
         added = F.embedding_bag(
-            rows.where(before >= 0, 0).view(-1, self.count),
+            rows.where(before >= 0, 0).reshape(-1, self.count),
             self.weight,
             mode="sum",
-            per_sample_weights=there.view(-1, self.count),
+            per_sample_weights=there.reshape(-1, self.count),
         )
         return added.view(*before.shape[:-1], -1)
 

@@ -31,6 +31,8 @@ class DataConfig:
     """Instances a step, over all processes."""
     stretch: int | None = None
     """Learn from a random stretch of this many generated tokens of each trace, or from all of it."""
+    choices: int = 1
+    """Every other instance, or stretch of one, is that with the rarest words among so many; the others are the first."""
     window: int = 2048
     """The longest sequence the model reads; what is beyond is cut, as in the paper."""
     hints: bool = True
@@ -43,7 +45,7 @@ class DataConfig:
             _check_sizes(self.task, "first_sizes", self.first_sizes)
         if self.format not in get_args(Format):
             raise ConfigError(f"format is {self.format!r}; try one of {', '.join(get_args(Format))}")
-        _require(self, batch=1, window=2, first_steps=0, **({} if self.stretch is None else {"stretch": 1}))
+        _require(self, batch=1, choices=1, window=2, first_steps=0, **({} if self.stretch is None else {"stretch": 1}))
 
 
 @dataclass(frozen=True)
@@ -69,6 +71,8 @@ class TrainConfig:
     """Steps between checkpoints; there is one at the end and at an interruption in any case."""
     seed: int = 0
     """Of the first weights."""
+    start: str = ""
+    """A model to take the first weights of instead: a directory, or the name of one that ships."""
 
     def __post_init__(self) -> None:
         _require(self, steps=1, warmup=0, evaluate_every=0, save_every=1)

@@ -5,11 +5,12 @@ from bisect import bisect_right
 from collections.abc import Iterator, Mapping, Sequence
 from dataclasses import dataclass
 from functools import cached_property
-from itertools import chain, count
+from itertools import chain, count, product
 from random import Random
 from typing import Any
 
 import numpy as np
+from numpy.typing import NDArray
 from torch.utils.data import DataLoader, Dataset
 
 from pencil.rule import Context
@@ -23,6 +24,10 @@ from pencil.train.split import draw
 
 EDGES = 0.1
 """How often a stretch is the first of a trace, and how often the last; few others hold the first and last words."""
+PAIRS = 768
+"""The other layers of a small model take about as long for a token as attention does for so many that it sees."""
+COUNTED = 100
+"""Traces of each size by which the rarity of words is told."""
 AHEAD = 8
 """Batches that each worker prepares ahead of the step."""
 
@@ -60,22 +65,45 @@ class Data(Dataset[list[Batch]]):
         rng = Random(f"train {config.seed} {index}")
         sizes = config.first_sizes if index < config.first_steps * config.batch else config.sizes
         task = self.tasks[rng.choices(list(sizes), weights=list(sizes.values()))[0]]
-        trace = task.trace(draw(task, rng, held_out=False), config.format)
-        prompt, generated = self.vocab.encode(trace.prompt), self.vocab.encode(trace.generated)
-        marks = self.vocab.marks if config.format == "pencil" else None
-        if marks is None:
-            generated = generated[: config.window]
-        elif config.stretch is not None:
-            prompt, generated = random_stretch(prompt, generated, marks, config.stretch, rng)
-        whole = len(prompt) == len(trace.prompt)
-        hints = self._hints(task, prompt, generated, first=len(prompt) - 1 if whole else len(prompt))
-        return pack(prompt, generated, marks, hints).within(config.window)
+        drawn = [self._draw(task, rng) for _ in range(config.choices if index % 2 else 1)]
+        prompt, generated, first = max(drawn, key=self._rarity) if len(drawn) > 1 else drawn[0]
+        return pack(prompt, generated, self._marks, self._hints(task, prompt, generated, first)).within(config.window)
 
-    def _hints(self, task: Task[Any], prompt: Sequence[int], generated: Sequence[int], first: int) -> Hints | None:
-        """What the task tells beside the trace, in numbers, from the first word on that it is right about.
+    @property
+    def _marks(self) -> Marks[int] | None:
+        """Those that erase; a chain of thought has none."""
+        return self.vocab.marks if self.config.format == "pencil" else None
+
+    def _draw(self, task: Task[Any], rng: Random) -> tuple[list[int], list[int], int]:
+        """What is live in a random instance, what is generated next, and the first word that hints are right about.
 
         That is the last one of a prompt, but not of what is live after a reduction: its hints are about the [RETURN].
         """
+        trace = task.trace(draw(task, rng, held_out=False), self.config.format)
+        prompt, generated = self.vocab.encode(trace.prompt), self.vocab.encode(trace.generated)
+        if self._marks is None:
+            return prompt, generated[: self.config.window], len(prompt) - 1
+        if self.config.stretch is None:
+            return prompt, generated, len(prompt) - 1
+        live, generated = random_stretch(prompt, generated, self._marks, self.config.stretch, rng)
+        return live, generated, len(live) - (len(live) == len(prompt))
+
+    def _rarity(self, drawn: tuple[list[int], list[int], int]) -> float:
+        """How rare the words are that would be learned from."""
+        return float(self._rarities[drawn[1]].sum())
+
+    @cached_property
+    def _rarities(self) -> NDArray[np.float64]:
+        """(V,) how rare each word is, by a few traces of each size."""
+        counts = np.ones(len(self.vocab))
+        for task, index in product((self.tasks[size] for size in self.config.sizes), range(COUNTED)):
+            rng = Random(f"count {self.config.seed} {index}")
+            trace = task.trace(draw(task, rng, held_out=False), self.config.format)
+            counts += np.bincount(self.vocab.encode(trace.generated), minlength=len(counts))
+        return 1 / counts
+
+    def _hints(self, task: Task[Any], prompt: Sequence[int], generated: Sequence[int], first: int) -> Hints | None:
+        """What the task tells beside the trace, in numbers, from the first word on that it is right about."""
         if not self.config.hints:
             return None
         hints = [hint for hint in task.hints(self.vocab.decode([*prompt, *generated])) if hint.place >= first]
@@ -125,11 +153,16 @@ def _rows(heads: Sequence[Sequence[int]], tails: Sequence[Sequence[int]]) -> Int
 
 
 def deal(traces: Sequence[Packed], shares: int) -> list[list[Packed]]:
-    """Shares of about equal length: the longest trace first, each to the share that is shortest so far."""
+    """Shares of about equal cost: the dearest trace first, each to the share that is cheapest so far."""
     dealt: list[list[Packed]] = [[] for _ in range(min(shares, len(traces)))]
-    for trace in sorted(traces, key=len, reverse=True):
-        min(dealt, key=lambda share: sum(map(len, share))).append(trace)
+    for trace in sorted(traces, key=cost, reverse=True):
+        min(dealt, key=lambda share: sum(map(cost, share))).append(trace)
     return dealt
+
+
+def cost(trace: Packed) -> int:
+    """About what a trace takes to learn from, in pairs of a token and one that it sees."""
+    return int((trace.positions + PAIRS).sum())
 
 
 def random_stretch(

@@ -15,10 +15,11 @@ from typing import Any
 
 import torch
 from safetensors import SafetensorError
-from torch import nn
+from torch import Tensor, nn
 
 from pencil.errors import CheckpointError, ConfigError, PencilError
 from pencil.model import checkpoint
+from pencil.model.pretrained import locate
 from pencil.model.transformer import Transformer
 from pencil.train.batch import Batch
 from pencil.train.claim import claim, require_same, write_recipe
@@ -30,7 +31,7 @@ from pencil.train.loss import Loss, PackedLoss
 from pencil.train.memory import keep_freed_memory
 from pencil.train.meter import Meter, Report, StepResult, Stopwatch
 from pencil.train.optim import Optimizers, hint_weight, learning_rate
-from pencil.train.state import State, read_state, write_state
+from pencil.train.state import State, read_state, saved_states, write_state
 from pencil.train.world import World
 
 CALIBRATION = 20
@@ -207,11 +208,6 @@ class Trainer:
                 raise CheckpointError(f"{self.out / 'model'}: the model was not saved: {error}") from None
         self.world.wait()
 
-    def begin_with(self, start: checkpoint.Checkpoint) -> None:
-        """Take the weights of another model of the same shape, before the first step."""
-        self.model.load_state_dict(start.model.state_dict())
-        self.save()  # or a run that is resumed before its first save would start at random
-
     def restore(self, state: State) -> None:
         """Go on from a state; the rate is then that of a run with as many steps as the recipe now asks for."""
         self.model.load_state_dict(state.weights)
@@ -231,21 +227,9 @@ class Trainer:
         return self.done and self.metrics.get("step") == self.step
 
 
-def train(
-    recipe: Recipe,
-    out: Path,
-    machine: Machine,
-    hooks: Hooks,
-    *,
-    resume: bool = False,
-    start: checkpoint.Checkpoint | None = None,
-) -> Trainer:
-    """Start a run, or go on with one, if need be to another number of steps; it is `done` unless it was interrupted.
-
-    A new run starts with weights at random, or with those of another model.
-    """
-    if start is not None:
-        _require_same_shape(start, recipe)
+def train(recipe: Recipe, out: Path, machine: Machine, hooks: Hooks, *, resume: bool = False) -> Trainer:
+    """Start a run, or go on with one, if need be to another number of steps; it is `done` unless it was interrupted."""
+    start = _weights_of(recipe) if recipe.train.start and not saved_states(out / "state") else None
     keep_freed_memory()
     world = World.join(machine.device)
     try:
@@ -253,10 +237,10 @@ def train(
             require_same(out, recipe) if resume else claim(out, recipe)
         world.wait()
         trainer = Trainer(recipe, out, machine, hooks, world)
+        if start is not None:
+            trainer.model.load_state_dict(start)
         if resume:
             _go_on(trainer)
-        elif start is not None:
-            trainer.begin_with(start)
         if not trainer.finished:
             trainer.run()
     finally:
@@ -264,11 +248,13 @@ def train(
     return trainer
 
 
-def _require_same_shape(start: checkpoint.Checkpoint, recipe: Recipe) -> None:
-    """Weights fit only a model of the same sizes, and words of the same task."""
+def _weights_of(recipe: Recipe) -> dict[str, Tensor]:
+    """Those of the model that a run starts with; they fit only one of the same sizes, for words of the same task."""
+    start = checkpoint.read(locate(recipe.train.start))
     found, expected = (start.task, start.model.config), (recipe.data.task, recipe.model)
     if found != expected:
         raise ConfigError("found a model for {} to start with, {}; expected one for {}, {}".format(*found, *expected))
+    return start.model.state_dict()
 
 
 def _go_on(trainer: Trainer) -> None:

@@ -48,7 +48,8 @@ class PackedLoss(nn.Module):
         every, last = (ChunkedAttention(batch, part, weight.device, weight.dtype) for part in (batch.every, batch.last))
         hints = HintLoss(self.model, batch, every)
         blocks = hints.listen_in(frugal_blocks(self.model, ids, last))
-        before = torch.from_numpy(batch.words_before(self.model.config.recent)).to(weight.device)
+        recent = self.model.config.recent
+        before = torch.from_numpy(batch.words_before(recent)).to(weight.device) if recent else None
         hidden = self.model.hidden(ids, positions, hints, blocks, before)  # (A, D)
         logits = self.model.logits(hidden.index_select(0, inputs))  # (M, V)
         wrong = logits.detach().argmax(-1) != targets
@@ -76,4 +77,4 @@ def frugal_blocks(model: Transformer, ids: Tensor, last_attend: ChunkedAttention
 
     if len(model.blocks) == 1:
         return [end]
-    return [first if model.recent else begin, *middle, end]
+    return [begin if model.recent is None else first, *middle, end]

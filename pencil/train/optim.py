@@ -13,14 +13,12 @@ import torch
 from torch import Tensor
 from torch.optim import AdamW, Optimizer
 
-from pencil.model.transformer import Transformer
+from pencil.model.transformer import TABLES, Transformer
 from pencil.train.config import TrainConfig
 
 NEWTON_SCHULZ = (3.4445, -4.7750, 2.0315)
 """Coefficients of the quintic step; they push singular values to about 1 in five steps."""
 NEWTON_SCHULZ_STEPS = 5
-TABLES = ("embedding.weight", "recent.weight")
-"""Rows that are looked up, not matrices that multiply: they are AdamW's."""
 MATCHES_ADAMW = 0.2
 """Root mean square of an AdamW update, to which Muon's are scaled, so that both share one rate."""
 

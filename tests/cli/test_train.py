@@ -58,7 +58,6 @@ def test_a_directory_is_not_used_twice(pencil: RunPencil, small: str, tmp_path: 
         (["qbf3", "--device", "abacus"], "'abacus' is not one of"),
         (["qbf3", "--device", "mps"], "found no device 'mps' here; try cpu"),
         (["qbf3", "--resume"], "found no run to go on with"),
-        (["qbf3", "--resume", "--start", "qbf"], "found both --start and --resume"),
         (["qbf3", "--start", "nobody"], "found no directory nobody and no model of that name"),
         (["qbf3", "--start", "sat3"], "found a model for sat to start with"),
     ],

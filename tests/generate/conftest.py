@@ -53,12 +53,13 @@ def memorise(model: Transformer, traces: Sequence[tuple[Sequence[int], Sequence[
         optimiser.step()
 
 
-@pytest.fixture(scope="session")
-def learned() -> Learned:
+@pytest.fixture(scope="session", params=[0, 3], ids=["", "recent"])
+def learned(request: pytest.FixtureRequest) -> Learned:
+    """With words that do not know those before them, and with words that do."""
     rng = Random(0)
     prompts = [[4, first, second] for first in (5, 6) for second in (7, 8, 9)]
     traces = [[*random_thought(rng, 2), END] for _ in prompts]
-    model = Transformer(ModelConfig(V, n_layers=2, d_model=64, n_heads=2, context=96))
+    model = Transformer(ModelConfig(V, n_layers=2, d_model=64, n_heads=2, context=96, recent=request.param))
     memorise(model, list(zip(prompts, traces, strict=True)), MARKS)
     return Learned(model, prompts, traces)
 

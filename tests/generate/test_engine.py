@@ -129,13 +129,12 @@ def test_a_trained_model_says_the_same_in_8_bits(learned: Learned) -> None:
     assert [[event.id for event in events if isinstance(event, Token)] for events in together] == learned.traces
 
 
-def test_words_that_know_those_before_them_equal_the_reference() -> None:
-    model = Transformer(ModelConfig(V, n_layers=2, d_model=64, n_heads=2, context=96, recent=4), seed=5)
-    check_against_reference(model, [[4, token] for token in range(V)], 16)
-
-
 def test_a_trained_model_equals_the_reference(learned: Learned) -> None:
     check_against_reference(learned.model, [*learned.prompts, *[[4, token] for token in range(V)]], 16)
+
+
+def test_a_trained_model_equals_the_reference_beyond_its_window(learned: Learned) -> None:
+    check_against_reference(learned.model, learned.prompts, 4, Limits(tokens=80, context=9, overflow="truncate"))
 
 
 @pytest.mark.parametrize("sampling", [Sampling(1.0, seed=3), Sampling(0.7, top_k=4), Sampling(1.3, top_p=0.8)])

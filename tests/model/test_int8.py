@@ -1,3 +1,5 @@
+from dataclasses import replace
+
 import pytest
 import torch
 
@@ -23,8 +25,9 @@ def test_a_token_does_not_depend_on_the_others() -> None:
     assert torch.equal(layer(torch.zeros(1, 256)), torch.zeros(1, 64))
 
 
-def test_a_model_in_8_bits_is_close_and_the_original_stays() -> None:
-    model = Transformer(CONFIG)
+@pytest.mark.parametrize("recent", [0, 3])
+def test_a_model_in_8_bits_is_close_and_the_original_stays(recent: int) -> None:
+    model = Transformer(replace(CONFIG, recent=recent))
     before = model.state_dict()["blocks.0.qkv.weight"].clone()
     quick = to_int8(model)
     tokens = torch.randint(0, 12, (1, 40), generator=torch.Generator().manual_seed(0))

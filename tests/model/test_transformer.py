@@ -1,5 +1,6 @@
 from dataclasses import replace
 
+import pytest
 import torch
 from torch import Tensor
 
@@ -66,6 +67,9 @@ def test_recent_words_are_known_from_the_start() -> None:
     differs = (model.embed(TOKENS) - model.embed(changed)).abs().amax(-1) > 1e-6
     assert differs.tolist() == [[False, False, True, True, True, False]] * 2
     torch.testing.assert_close(model(TOKENS[:, :3]), model(TOKENS)[:, :3])
+    assert Transformer(replace(CONFIG, recent=8))(TOKENS).shape == (2, 6, 11)  # more than there are
+    with pytest.raises(ValueError, match="say which words are before them"):
+        model(TOKENS, torch.arange(6))
 
 
 def test_the_seed_decides_the_weights() -> None:

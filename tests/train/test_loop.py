@@ -69,28 +69,38 @@ def test_the_loss_falls(tmp_path: Path) -> None:
 
 
 def test_a_run_may_start_with_the_weights_of_another(tmp_path: Path) -> None:
-    first = checkpoint.read(run(small_recipe(steps=4), tmp_path / "first").out / "model")
-    recipe = small_recipe(steps=2)
-    whole = train(recipe, tmp_path / "whole", HERE, QUIET, start=first)
-    assert not torch.equal(whole.model.embedding.weight, run(recipe, tmp_path / "random").model.embedding.weight)
-    killed = Hooks(report=lambda report: (_ for _ in ()).throw(MemoryError))  # before anything else is saved
+    first = run(small_recipe(steps=4), tmp_path / "first")
+    plain = small_recipe(steps=2)
+    recipe = replace(plain, train=replace(plain.train, start=str(first.out)))
+    whole = run(recipe, tmp_path / "whole")
+    assert not torch.equal(whole.model.embedding.weight, run(plain, tmp_path / "random").model.embedding.weight)
     with pytest.raises(MemoryError):
-        train(recipe, tmp_path / "killed", HERE, killed, start=first)
+        run(recipe, tmp_path / "killed", hooks=Hooks(report=out_of_memory))  # before anything is saved
     assert_same_weights(whole, run(recipe, tmp_path / "killed", resume=True))
+
+
+def out_of_memory(report: Report) -> None:
+    raise MemoryError
 
 
 def test_a_run_starts_with_a_model_of_its_own_shape(tmp_path: Path) -> None:
     recipe = small_recipe(steps=1)
-    first = checkpoint.read(run(recipe, tmp_path / "first").out / "model")
-    wider = replace(recipe, model=replace(recipe.model, d_model=32))
-    with pytest.raises(ConfigError, match="d_model=16, .* expected one for qbf, .* d_model=32"):
-        train(wider, tmp_path / "wider", HERE, QUIET, start=first)
+    run(recipe, tmp_path / "first")
+    wider = replace(
+        recipe,
+        model=replace(recipe.model, d_model=32),
+        train=replace(recipe.train, start=str(tmp_path / "first")),
+    )
+    with pytest.raises(ConfigError, match=r"d_model=16, .* expected one for qbf, .* d_model=32"):
+        run(wider, tmp_path / "wider")
     assert not (tmp_path / "wider").exists()
 
 
 @pytest.mark.parametrize("number", [signal.SIGINT, signal.SIGTERM])
-def test_stopping_and_resuming_gives_the_same_weights(tmp_path: Path, number: int) -> None:
+@pytest.mark.parametrize("recent", [0, 3])
+def test_stopping_and_resuming_gives_the_same_weights(tmp_path: Path, number: int, recent: int) -> None:
     recipe = small_recipe(steps=8)
+    recipe = replace(recipe, model=replace(recipe.model, recent=recent))
     whole = run(recipe, tmp_path / "whole")
     stopped = run(recipe, tmp_path / "parts", hooks=Hooks(report=interrupt_after(3, number)))
     assert (stopped.done, stopped.step) == (False, 4)

@@ -3,7 +3,8 @@
 A trace says line by line what is ruled out, and nowhere at once what is still possible. To find out by the trace alone
 how all that is put together takes long. So a learner is told, from the first layers to the last:
 
-- NOTED: at the end of a line about a cell, the house and the values that the line rules out there.
+- NOTED: at the end of a line about a cell, the house and the values that the line rules out there. It comes early, as
+  words that know those before them allow.
 - LOOKED_UP: the values that all lines up to now rule out, looked up at the ends of those lines, a head for each
   category: for a cell that is about to be printed, and, over some words of each line of a deduction, for one house
   after the other. The values of a clue are looked up where the clue is printed, and their categories in a first phase;

@@ -6,8 +6,8 @@ have the same, so a word that looks twice knows which formula it is copied from,
 alike, too. So each word has in mind how far it is from its own `Question:`, and soon how far the word is that it was
 copied from, and then the one that comes next.
 
-Only the end of a clause knows all of it, and so whether it stays. So the end of the clause that the next word comes from
-is found before that word.
+Only the end of a clause knows all of it, and so whether it stays. So the end of the clause that the next word comes
+from is found before that word. That a clause's end knows its literals is left to words that know those before them.
 """
 
 from collections.abc import Iterator, Sequence
