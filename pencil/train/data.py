@@ -66,7 +66,7 @@ class Data(Dataset[list[Batch]]):
         sizes = config.first_sizes if index < config.first_steps * config.batch else config.sizes
         task = self.tasks[rng.choices(list(sizes), weights=list(sizes.values()))[0]]
         drawn = [self._draw(task, rng) for _ in range(config.choices if index % 2 else 1)]
-        prompt, generated, first = max(drawn, key=self._rarity) if len(drawn) > 1 else drawn[0]
+        prompt, generated, first = max(drawn, key=lambda some: self.rarity(some[1])) if len(drawn) > 1 else drawn[0]
         return pack(prompt, generated, self._marks, self._hints(task, prompt, generated, first)).within(config.window)
 
     @property
@@ -88,9 +88,9 @@ class Data(Dataset[list[Batch]]):
         live, generated = random_stretch(prompt, generated, self._marks, self.config.stretch, rng)
         return live, generated, len(live) - (len(live) == len(prompt))
 
-    def _rarity(self, drawn: tuple[list[int], list[int], int]) -> float:
-        """How rare the words are that would be learned from."""
-        return float(self._rarities[drawn[1]].sum())
+    def rarity(self, generated: Ints | Sequence[int]) -> float:
+        """How rare words are, added up."""
+        return float(self._rarities[np.asarray(generated)].sum())
 
     @cached_property
     def _rarities(self) -> NDArray[np.float64]:

@@ -12,7 +12,8 @@ import pytest
 from pencil.rule import Context
 from pencil.train.batch import Batch
 from pencil.train.config import DataConfig
-from pencil.train.data import Data, deal, random_stretch
+from pencil.train.data import PAIRS, Data, deal, random_stretch
+from pencil.train.pack import Hints, Packed
 from pencil.train.split import is_held_out
 from tests.train.examples import task_trace
 
@@ -74,6 +75,25 @@ def test_threads_share_the_instances_of_a_process_about_equally() -> None:
 def test_no_share_is_empty() -> None:
     traces = [Data(CONFIG).packed(index) for index in range(3)]
     assert [len(share) for share in deal(traces, 8)] == [1, 1, 1]
+
+
+def test_shares_cost_about_the_same() -> None:
+    def made(length: int, position: int) -> Packed:
+        zeros = np.zeros(length, np.int64)
+        return Packed(zeros, zeros + position, zeros, zeros, zeros, Hints.of())
+
+    near, dear, short = made(100, 0), made(40, 2 * PAIRS), made(60, 0)  # cost 100, 120 and 60
+    assert [[len(trace) for trace in share] for share in deal([near, dear, short], 2)] == [[40], [100, 60]]
+
+
+def test_every_other_stretch_has_the_rarest_words_of_many() -> None:
+    config = DataConfig("einstein", {3: 1.0}, stretch=300, hints=False)
+    plain, choosy = Data(config), Data(replace(config, choices=4))
+    for index in range(8):
+        one, other = plain.packed(index).targets, choosy.packed(index).targets
+        assert index % 2 or one.tolist() == other.tolist()
+        assert choosy.rarity(one) <= choosy.rarity(other)
+    assert choosy.rarity(choosy.vocab.encode(["Forcing"])) > 10 * choosy.rarity(choosy.vocab.encode(["House#1"]))
 
 
 def test_another_seed_gives_other_data() -> None:
