@@ -32,7 +32,7 @@ class DataConfig:
     stretch: int | None = None
     """Learn from a random stretch of this many generated tokens of each trace, or from all of it."""
     choices: int = 1
-    """Every other instance, or stretch of one, is the one with the rarest words among so many."""
+    """Every other stretch is the one with the rarest words among so many."""
     window: int = 2048
     """The longest sequence the model reads; what is beyond is cut, as in the paper."""
     hints: bool = True

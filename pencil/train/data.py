@@ -65,7 +65,8 @@ class Data(Dataset[list[Batch]]):
         rng = Random(f"train {config.seed} {index}")
         sizes = config.first_sizes if index < config.first_steps * config.batch else config.sizes
         task = self.tasks[rng.choices(list(sizes), weights=list(sizes.values()))[0]]
-        drawn = [self._draw(task, rng) for _ in range(config.choices if index % 2 else 1)]
+        among = config.choices if self._marks and config.stretch and index % 2 else 1  # whole traces differ in length
+        drawn = [self._draw(task, rng) for _ in range(among)]
         prompt, generated, first = max(drawn, key=lambda some: self.rarity(some[1])) if len(drawn) > 1 else drawn[0]
         return pack(prompt, generated, self._marks, self._hints(task, prompt, generated, first)).within(config.window)
 

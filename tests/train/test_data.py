@@ -93,6 +93,8 @@ def test_every_other_stretch_has_the_rarest_words_of_many() -> None:
         one, other = plain.packed(index).targets, choosy.packed(index).targets
         assert index % 2 or one.tolist() == other.tolist()
         assert choosy.rarity(one) <= choosy.rarity(other)
+    whole = replace(config, format="cot")
+    assert Data(whole).packed(1).ids.tolist() == Data(replace(whole, choices=4)).packed(1).ids.tolist()
     assert choosy.rarity(choosy.vocab.encode(["Forcing"])) > 10 * choosy.rarity(choosy.vocab.encode(["House#1"]))
 
 
