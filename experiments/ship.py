@@ -68,7 +68,7 @@ def card(name: str, checkpoint: Checkpoint, facts: dict[str, Any]) -> str:
             "",
             f"Task `{checkpoint.task}`, sizes {sizes}, format {checkpoint.format}. A transformer with"
             f" {facts['parameters'] / 1e6:.2f}M parameters: {config.n_layers} layers, width {config.d_model},"
-            f" {config.n_heads} heads, window {config.context:,}{_recent(config)}."
+            f" {config.n_heads} heads, window {config.context:,}{_surroundings(config)}."
             " Stored in half precision, computed in float32.",
             "",
             "## Accuracy",
@@ -89,8 +89,10 @@ def card(name: str, checkpoint: Checkpoint, facts: dict[str, Any]) -> str:
     )
 
 
-def _recent(config: ModelConfig) -> str:
-    return f"; each word knows the {config.recent} words before it" if config.recent else ""
+def _surroundings(config: ModelConfig) -> str:
+    known = [f"the {config.recent} words before it"] * bool(config.recent)
+    known += ["how many calls are open"] * bool(config.levels)
+    return f"; each word knows {' and '.join(known)}" if known else ""
 
 
 def _row(report: dict[str, Any]) -> str:

@@ -167,7 +167,8 @@ def _read_vocab(path: Path) -> Vocab:
 
 
 def _read_model(directory: Path, config: dict[str, Any]) -> Transformer:
-    sizes = {"recent": 0, **_entry(config, "model", dict, directory / "config.json")}  # older ones do not name it
+    older = {"recent": 0, "levels": 0}  # are not named by older ones
+    sizes = older | _entry(config, "model", dict, directory / "config.json")
     known = ModelConfig.__dataclass_fields__
     if set(sizes) != set(known):
         differ = sorted(set(sizes) ^ set(known))
@@ -194,7 +195,7 @@ def _read_weights(path: Path, config: ModelConfig) -> Transformer:
 
 def _check_shapes(path: Path, found: dict[str, tuple[int, ...]], config: ModelConfig) -> None:
     """Compare with the model before anything is allocated; a file names six weights for each layer, and a few more."""
-    count = 6 * config.n_layers + 2 + bool(config.recent)
+    count = 6 * config.n_layers + 2 + config.surroundings
     if len(found) != count:
         raise CheckpointError(f"{path}: found {len(found)} weights, expected {count}")
     with torch.device("meta"):

@@ -6,8 +6,8 @@ from pencil.errors import ConfigError
 
 LARGEST = 2**20
 """Of any size; rotations are tabled for each position."""
-MOST_RECENT = 64
-"""Words before a word that its embedding may hold."""
+MOST_AROUND = 64
+"""Words before a word, and levels of calls, that its embedding may hold."""
 
 
 @dataclass(frozen=True)
@@ -24,14 +24,18 @@ class ModelConfig:
     """The slowest rotary pair turns once in about 2 pi times this many tokens."""
     recent: int = 0
     """How many of the words before it are part of a word's embedding; the paper's model has none."""
+    levels: int = 0
+    """How many levels of open calls a word's embedding tells apart, as 0, 1, ... or more; the paper's model none."""
 
     def __post_init__(self) -> None:
         for name in ("vocab_size", "n_layers", "d_model", "n_heads", "context"):
             value = getattr(self, name)
             if not isinstance(value, int) or isinstance(value, bool) or not 1 <= value <= LARGEST:
                 raise ConfigError(f"{name} is {value!r}; a model needs a whole number from 1 to {LARGEST}")
-        if not isinstance(self.recent, int) or isinstance(self.recent, bool) or not 0 <= self.recent <= MOST_RECENT:
-            raise ConfigError(f"recent is {self.recent!r}; a word may know up to {MOST_RECENT} words before it")
+        for name in ("recent", "levels"):
+            value = getattr(self, name)
+            if not isinstance(value, int) or isinstance(value, bool) or not 0 <= value <= MOST_AROUND:
+                raise ConfigError(f"{name} is {value!r}; a word may know up to {MOST_AROUND} of them")
         if self.d_model % (2 * self.n_heads):
             raise ConfigError(
                 f"d_model {self.d_model} does not split into {self.n_heads} heads of even width;"
@@ -39,6 +43,11 @@ class ModelConfig:
             )
         if not isinstance(self.rope_base, int | float) or not 1 < self.rope_base <= 1e12:
             raise ConfigError(f"rope_base is {self.rope_base!r}; rotary positions need a number above 1, up to 1e12")
+
+    @property
+    def surroundings(self) -> bool:
+        """Whether a word knows more than what it is."""
+        return bool(self.recent or self.levels)
 
     @property
     def head_width(self) -> int:

@@ -10,6 +10,7 @@ from torch.nn import functional as F
 from pencil.model.cache import KVCache
 from pencil.model.quick import QuickBlock
 from pencil.model.single import SingleToken, array
+from pencil.model.surroundings import find_last_rows
 from pencil.model.transformer import Block, Transformer
 
 
@@ -34,7 +35,7 @@ class CachedDecoder:
     ) -> Tensor:
         """Append tokens and then a guess to each row, all in one pass; the logits after the tokens and each guess."""
         feed = _Feed(self.cache, rows, [[*own, *guess] for own, guess in zip(tokens, guesses, strict=True)])
-        hidden = self.model.hidden(feed.tokens, feed.positions, feed.attend, self.blocks, feed.before)  # (N, D)
+        hidden = self.model.hidden(feed.tokens, feed.positions, feed.attend, self.blocks, feed.around)  # (N, D)
         return self.model.logits(hidden[feed.last(1 + len(guess) for guess in guesses)])
 
     @torch.inference_mode()
@@ -76,7 +77,7 @@ class _Feed:
         flat: list[int] = []
         slots: list[int] = []
         positions: list[int] = []
-        before: list[list[int]] = []
+        around: list[list[int]] = []
         for slot, row, added in sorted((cache.slot(row), row, added) for row, added in zip(rows, tokens, strict=True)):
             held = len(cache.tokens[slot])
             self.spans[row] = _Span(slot, held, len(flat), len(flat) + len(added))
@@ -84,10 +85,10 @@ class _Feed:
             slots.extend([slot] * len(added))
             positions.extend(range(held, held + len(added)))
             cache.tokens[slot].extend(added)
-            before.extend(words_before(cache.tokens[slot], held, cache.config.recent))
+            around.extend(find_last_rows(cache.tokens[slot], held, cache.config))
         cache.reserve(max(cache.lengths))
         self.tokens, where, self.positions = torch.tensor([flat, slots, positions], device=cache.device)
-        self.before = torch.tensor(before, device=cache.device)
+        self.around = torch.tensor(around, device=cache.device)
         self.places = cache.places(where, self.positions)
         spans = sorted(self.spans.values())
         self.parts: list[_Singles | _Several] = (
@@ -138,17 +139,6 @@ class _Several:
         keys = keys.narrow(0, self.slot, 1).narrow(2, 0, self.length)
         values = values.narrow(0, self.slot, 1).narrow(2, 0, self.length)
         return F.scaled_dot_product_attention(q.narrow(2, self.start, self.count), keys, values, attn_mask=self.mask)
-
-
-def words_before(tokens: Sequence[int], start: int, count: int) -> list[list[int]]:
-    """For each token from a place on, the words before it, the nearest first, -1 where there is none.
-
-    >>> words_before([7, 8, 9], start=1, count=2)
-    [[7, -1], [8, 7]]
-    """
-    known = [-1] * count + list(tokens[max(0, start - count) :])
-    first = len(known) - len(tokens) + start
-    return [known[place - count : place][::-1] for place in range(first, len(known))]
 
 
 def _mask(seen: Tensor, length: int) -> Tensor:

@@ -62,10 +62,10 @@ def _no_progress_bar() -> Iterator[None]:
 
 def to_gpt_neox(model: Transformer, vocab: Vocab) -> "GPTNeoXForCausalLM":
     """The same weights in transformers' GPTNeoX; logits agree to the rounding of float32."""
-    if model.recent is not None:
+    if model.surroundings is not None:
         raise PencilError(
-            f"words of this model know the {model.config.recent} words before them, which GPTNeoX cannot express;"
-            " expected a model with recent 0, such as qbf"
+            f"words of this model know what is around them ({model.config.recent} words, {model.config.levels} levels),"
+            " which GPTNeoX cannot express; expected a model where both are 0, such as qbf"
         )
     transformers = _require("transformers")
     config, ids = model.config, vocab.encode([START, END])

@@ -14,6 +14,7 @@ import torch
 from numpy.typing import NDArray
 from torch import Tensor, nn
 
+from pencil.model.surroundings import find_last_rows
 from pencil.model.transformer import Transformer
 
 Array = NDArray[np.float32]
@@ -28,7 +29,7 @@ class SingleToken:
         config = model.config
         self.heads, self.epsilon = (config.n_heads, config.head_width), model.norm.eps
         self.embedding, self.norm = array(model.embedding.weight), array(model.norm.weight)
-        self.words, self.recent = config.vocab_size, None if model.recent is None else array(model.recent.weight)
+        self.config, self.table = config, None if model.surroundings is None else array(model.surroundings.weight)
         names = ("attention_norm", "mlp_norm", *LINEARS)
         self.layers = [[array(getattr(block, name).weight) for name in names] for block in model.blocks]
         self.cos, self.sin = (array(table).reshape(-1, 2, config.head_width // 2) for table in (model.cos, model.sin))
@@ -60,10 +61,9 @@ class SingleToken:
     def _embed(self, tokens: Sequence[int]) -> Array:
         """(D,) for the last token."""
         x: Array = self.embedding[tokens[-1]].copy()
-        if self.recent is not None:
-            count = len(self.recent) // self.words
-            before = tokens[-2 : -2 - count : -1]
-            x += self.recent[[back * self.words + token for back, token in enumerate(before)]].sum(0)
+        if self.table is not None:
+            [rows] = find_last_rows(tokens, len(tokens) - 1, self.config)
+            x += self.table[[row for row in rows if row >= 0]].sum(0)
         return x
 
     def _normalise(self, x: Array, weight: Array) -> Array:

@@ -5,7 +5,7 @@ Shapes in comments: B sequences, T tokens, D model width, H heads of width E = D
 
 The model does not know which tokens may see which. Its caller says so with `attend(layer, q, k, v)`, which gets
 queries, keys and values (..., H, E), already rotated to their positions, and returns the mixed values (..., H, E).
-Where words know those before them, a caller with positions of its own says which ones these are, too: `before`.
+Where words know their surroundings, a caller with positions of its own says what these are, too: `around`.
 Plain causal attention is the default; a cache (`pencil/model/decode.py`) or packed training brings its own.
 """
 
@@ -17,18 +17,17 @@ from torch import Tensor, nn
 from torch.nn import functional as F
 
 from pencil.model.config import ModelConfig as ModelConfig  # also known by this name here
+from pencil.model.surroundings import SIZE, Surroundings, find_rows
 
 if TYPE_CHECKING:
     from pencil.model.decode import CachedDecoder
 
 Attend = Callable[[int, Tensor, Tensor, Tensor], Tensor]
 """(layer, q, k, v), each of q, k, v (..., H, E) -> mixed values (..., H, E)."""
-TABLES = ("embedding.weight", "recent.weight")
+TABLES = ("embedding.weight", "surroundings.weight")
 """Parameters whose rows are looked up; the other matrices multiply."""
 EMBEDDING_SIZE = 0.5
 """Deviation of the first embeddings: as large as what the first layers add to them."""
-RECENT_SIZE = 0.25
-"""Deviation of what each word before a word adds to its embedding at first."""
 
 
 class Transformer(nn.Module):
@@ -41,7 +40,7 @@ class Transformer(nn.Module):
         super().__init__()
         self.config = config
         self.embedding = nn.Embedding(config.vocab_size, config.d_model)  # also the output layer: tied
-        self.recent = RecentWords(config) if config.recent else None
+        self.surroundings = Surroundings(config) if config.surroundings else None
         self.blocks = nn.ModuleList(Block(config, layer) for layer in range(config.n_layers))
         self.norm = nn.LayerNorm(config.d_model, bias=False)
         cos, sin = rotations(config)
@@ -59,27 +58,27 @@ class Transformer(nn.Module):
         positions: Tensor | None = None,
         attend: Attend | None = None,
         blocks: Iterable[Callable[[Tensor, Tensor, Tensor, Attend], Tensor]] | None = None,
-        before: Tensor | None = None,
+        around: Tensor | None = None,
     ) -> Tensor:
         """(..., T) -> (..., T, D): all but the output layer; `blocks` may stand in for the model's own.
 
-        `before` are the words before each token, as `words_before` finds them in a sequence given from its start.
+        `around` is what each token knows of its surroundings, as `find_rows` finds it in a sequence from its start.
         """
         if positions is None:
             positions = torch.arange(tokens.shape[-1], device=tokens.device)
-        elif before is None and self.recent is not None:
-            raise ValueError("tokens have positions of their own; say which words are before them")
+        elif around is None and self.surroundings is not None:
+            raise ValueError("tokens have positions of their own; say what is around them")
         cos, sin = self.cos[positions], self.sin[positions]  # (..., 1, 1, E), broadcast over q and k, and over heads
-        x = self.embed(tokens, before)  # (..., D)
+        x = self.embed(tokens, around)  # (..., D)
         for block in blocks or self.blocks:
             x = block(x, cos, sin, attend or causal)
         return self.norm(x)  # type: ignore[no-any-return]
 
-    def embed(self, tokens: Tensor, before: Tensor | None = None) -> Tensor:
+    def embed(self, tokens: Tensor, around: Tensor | None = None) -> Tensor:
         """(..., T) -> (..., T, D): what the first layer reads."""
         x: Tensor = self.embedding(tokens)
-        if self.recent is not None:
-            x = x + self.recent(words_before(tokens, self.config.recent) if before is None else before)
+        if self.surroundings is not None:
+            x = x + self.surroundings(find_rows(tokens, self.config) if around is None else around)
         return x
 
     def logits(self, hidden: Tensor) -> Tensor:
@@ -114,34 +113,9 @@ class Transformer(nn.Module):
             if parameter.ndim == 2 and name not in TABLES:
                 parameter.normal_(0.0, parameter.shape[1] ** -0.5, generator=generator)
         self.embedding.weight.normal_(0.0, EMBEDDING_SIZE, generator=generator)
-        if self.recent is not None:
-            self.recent.weight.normal_(0.0, RECENT_SIZE, generator=generator)
+        if self.surroundings is not None:
+            self.surroundings.weight.normal_(0.0, SIZE, generator=generator)
         self.norm.weight.fill_(self.config.d_model**-0.5 / EMBEDDING_SIZE)
-
-
-class RecentWords(nn.Module):
-    """What the words before a word add to its embedding: each by what it is and how far back.
-
-    So a word knows its whole clause or line from the start, and no layer is spent on gathering it. What was erased adds
-    nothing: these are the words of the live sequence.
-    """
-
-    def __init__(self, config: ModelConfig) -> None:
-        super().__init__()
-        self.count, self.words = config.recent, config.vocab_size
-        self.weight = nn.Parameter(torch.empty(self.count * self.words, config.d_model))
-
-    def forward(self, before: Tensor) -> Tensor:
-        """(..., count) words, the nearest first, -1 where there is none -> (..., D)."""
-        rows = before + self.words * torch.arange(self.count, device=before.device)
-        there = (before >= 0).to(self.weight)
-        added = F.embedding_bag(
-            rows.where(before >= 0, 0).reshape(-1, self.count),
-            self.weight,
-            mode="sum",
-            per_sample_weights=there.reshape(-1, self.count),
-        )
-        return added.view(*before.shape[:-1], -1)
 
 
 class Block(nn.Module):
@@ -182,15 +156,6 @@ def finish(parts: Any, x: Tensor, mixed: Tensor) -> Tensor:
     """(..., D) and mixed values (..., H, E) -> (..., D): the part of a block after attention."""
     x = x + parts.out(mixed.flatten(-2))
     return x + parts.down(F.gelu(parts.up(parts.mlp_norm(x))))  # type: ignore[no-any-return]
-
-
-def words_before(tokens: Tensor, count: int) -> Tensor:
-    """(..., T) a sequence from its start -> (..., T, count): the words before each, the nearest first, else -1.
-
-    >>> words_before(torch.tensor([7, 8, 9]), 2).tolist()
-    [[-1, -1], [7, -1], [8, 7]]
-    """
-    return F.pad(tokens, (count, 0), value=-1).unfold(-1, count, 1)[..., :-1, :].flip(-1)
 
 
 def causal(layer: int, q: Tensor, k: Tensor, v: Tensor) -> Tensor:

@@ -11,6 +11,8 @@ from dataclasses import dataclass
 
 import numpy as np
 
+from pencil.model.config import ModelConfig
+from pencil.model.surroundings import MARKS
 from pencil.train.pack import Hints, Ints, Packed, join
 
 CHUNKS = ((256, 64), (768, 128))
@@ -65,15 +67,27 @@ class Batch:
         """(M,) where in the batch the token before each target is."""
         return self.last.queries[self.inputs]
 
-    def words_before(self, count: int) -> Ints:
-        """(N, count) the words before each token in its live sequence, the nearest first, else -1."""
-        places = np.append(self._places_before(), -1)  # the last one is for what has none
-        words, found = np.append(self.ids, -1), np.empty((len(self.ids), count), np.int64)
+    def surroundings(self, config: ModelConfig) -> Ints:
+        """(N, F) the rows that each token names, as `find_rows` does in its live sequence."""
+        before = self._places_before()
+        places = np.append(before, -1)  # the last one is for what has none
+        words, columns = np.append(self.ids, -1), []
         here = np.arange(len(self.ids))
-        for column in found.T:
+        for back in range(config.recent):
             here = places[here]
-            column[:] = words[here]
-        return found
+            columns.append(np.where(here < 0, -1, words[here] + back * config.vocab_size))
+        if config.levels:
+            level = np.clip(self._levels(before), 0, config.levels - 1)
+            columns.append(level + config.recent * config.vocab_size)
+        return np.column_stack(columns)
+
+    def _levels(self, before: Ints) -> Ints:
+        """(N,) how many calls are open at each token: one more or less than at the token before it, or as many."""
+        change = (self.ids == MARKS.call).astype(int) - (self.ids == MARKS.ret)
+        levels, previous, changes = [0] * (len(self.ids) + 1), before.tolist(), change.tolist()
+        for place in np.argsort(self.times).tolist():
+            levels[place] = levels[previous[place]] + changes[place]  # the last one is for what has none before it
+        return np.array(levels[:-1])
 
     def _places_before(self) -> Ints:
         """(N,) where in the batch the token before each is: the last one written at the position before its own."""

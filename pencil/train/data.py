@@ -156,8 +156,11 @@ def _rows(heads: Sequence[Sequence[int]], tails: Sequence[Sequence[int]]) -> Int
 def deal(traces: Sequence[Packed], shares: int) -> list[list[Packed]]:
     """Shares of about equal cost: the dearest trace first, each to the share that is cheapest so far."""
     dealt: list[list[Packed]] = [[] for _ in range(min(shares, len(traces)))]
+    costs = [0] * len(dealt)
     for trace in sorted(traces, key=cost, reverse=True):
-        min(dealt, key=lambda share: sum(map(cost, share))).append(trace)
+        cheapest = costs.index(min(costs))
+        dealt[cheapest].append(trace)
+        costs[cheapest] += cost(trace)
     return dealt
 
 

@@ -48,9 +48,9 @@ class PackedLoss(nn.Module):
         every, last = (ChunkedAttention(batch, part, weight.device, weight.dtype) for part in (batch.every, batch.last))
         hints = HintLoss(self.model, batch, every)
         blocks = hints.listen_in(frugal_blocks(self.model, ids, last))
-        recent = self.model.config.recent
-        before = torch.from_numpy(batch.words_before(recent)).to(weight.device) if recent else None
-        hidden = self.model.hidden(ids, positions, hints, blocks, before)  # (A, D)
+        config = self.model.config
+        around = torch.from_numpy(batch.surroundings(config)).to(weight.device) if config.surroundings else None
+        hidden = self.model.hidden(ids, positions, hints, blocks, around)  # (A, D)
         logits = self.model.logits(hidden.index_select(0, inputs))  # (M, V)
         wrong = logits.detach().argmax(-1) != targets
         return Loss(F.cross_entropy(logits, targets, reduction="sum"), hints.total, wrong)
@@ -77,4 +77,4 @@ def frugal_blocks(model: Transformer, ids: Tensor, last_attend: ChunkedAttention
 
     if len(model.blocks) == 1:
         return [end]
-    return [begin if model.recent is None else first, *middle, end]
+    return [begin if model.surroundings is None else first, *middle, end]

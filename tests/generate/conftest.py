@@ -53,13 +53,14 @@ def memorise(model: Transformer, traces: Sequence[tuple[Sequence[int], Sequence[
         optimiser.step()
 
 
-@pytest.fixture(scope="session", params=[0, 3], ids=["", "recent"])
+@pytest.fixture(scope="session", params=[0, 3], ids=["", "surroundings"])
 def learned(request: pytest.FixtureRequest) -> Learned:
-    """With words that do not know those before them, and with words that do."""
+    """With words that do not know what is around them, and with words that do."""
     rng = Random(0)
     prompts = [[4, first, second] for first in (5, 6) for second in (7, 8, 9)]
     traces = [[*random_thought(rng, 2), END] for _ in prompts]
-    model = Transformer(ModelConfig(V, n_layers=2, d_model=64, n_heads=2, context=96, recent=request.param))
+    known = {"recent": request.param, "levels": request.param}
+    model = Transformer(ModelConfig(V, n_layers=2, d_model=64, n_heads=2, context=96, **known))
     memorise(model, list(zip(prompts, traces, strict=True)), MARKS)
     return Learned(model, prompts, traces)
 

@@ -14,10 +14,10 @@ CONFIG = ModelConfig(vocab_size=20, n_layers=3, d_model=64, n_heads=4, context=2
 class Walk:
     """Rows that join, grow, rewind and leave at random, and the sequences they should hold."""
 
-    def __init__(self, seed: int, *, all_at_once: bool, most: int = 7, recent: int = 0) -> None:
+    def __init__(self, seed: int, *, all_at_once: bool, most: int = 7, known: int = 0) -> None:
         self.rng, self.most = Random(seed), most
         self.all_at_once = all_at_once
-        self.model = Transformer(replace(CONFIG, recent=recent), seed)
+        self.model = Transformer(replace(CONFIG, recent=known, levels=known), seed)
         self.decoder = self.model.decoder()
         self.rows: dict[int, list[int]] = {}
 
@@ -62,20 +62,20 @@ class Walk:
         torch.testing.assert_close(logits.clone(), torch.cat(expected), atol=1e-4, rtol=1e-4)
 
 
-@pytest.mark.parametrize("recent", [0, 3])
+@pytest.mark.parametrize("known", [0, 3])
 @pytest.mark.parametrize("all_at_once", [True, False])
 @pytest.mark.parametrize("seed", range(8))
-def test_cached_equals_uncached(seed: int, all_at_once: bool, recent: int) -> None:
-    walk = Walk(seed, all_at_once=all_at_once, recent=recent)
+def test_cached_equals_uncached(seed: int, all_at_once: bool, known: int) -> None:
+    walk = Walk(seed, all_at_once=all_at_once, known=known)
     for number in range(60):
         walk.step(number)
 
 
-@pytest.mark.parametrize("recent", [0, 3])
+@pytest.mark.parametrize("known", [0, 3])
 @pytest.mark.parametrize("numpy", [False, True], ids=["torch", "numpy"])
 @pytest.mark.parametrize("seed", range(4))
-def test_cached_equals_uncached_for_one_row(seed: int, numpy: bool, recent: int) -> None:
-    walk = Walk(seed, all_at_once=True, most=1, recent=recent)
+def test_cached_equals_uncached_for_one_row(seed: int, numpy: bool, known: int) -> None:
+    walk = Walk(seed, all_at_once=True, most=1, known=known)
     assert walk.decoder.single is not None
     if not numpy:
         walk.decoder.single = None

@@ -70,9 +70,9 @@ def test_everyone_may_read_what_was_written_without_a_word(tmp_path: Path, capfd
     assert capfd.readouterr() == ("", "")
 
 
-def test_words_that_know_those_before_them_have_no_twin() -> None:
-    model = Transformer(ModelConfig(12, n_layers=1, d_model=16, n_heads=2, recent=3))
-    with pytest.raises(PencilError, match="know the 3 words before them, which GPTNeoX cannot express"):
+def test_words_that_know_what_is_around_them_have_no_twin() -> None:
+    model = Transformer(ModelConfig(12, n_layers=1, d_model=16, n_heads=2, recent=3, levels=5))
+    with pytest.raises(PencilError, match=r"around them \(3 words, 5 levels\), which GPTNeoX cannot"):
         hf.to_gpt_neox(model, Vocab(["a"]))
 
 

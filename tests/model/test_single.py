@@ -17,9 +17,9 @@ from pencil.model.transformer import rotate as rotate_tensor
 CONFIG = ModelConfig(vocab_size=20, n_layers=3, d_model=64, n_heads=4, context=40)
 
 
-@pytest.mark.parametrize("recent", [0, 5])
-def test_a_single_token_gives_the_logits_of_the_model(recent: int) -> None:
-    model = Transformer(replace(CONFIG, recent=recent))
+@pytest.mark.parametrize("known", [0, 3])
+def test_a_single_token_gives_the_logits_of_the_model(known: int) -> None:
+    model = Transformer(replace(CONFIG, recent=known, levels=known))
     for weight in model.parameters():
         torch.nn.init.normal_(weight, std=0.3)
     tokens = torch.randint(0, 20, (40,), generator=torch.Generator().manual_seed(0)).tolist()

@@ -4,6 +4,7 @@ import pytest
 import torch
 from torch import Tensor
 
+from pencil.model.surroundings import MARKS
 from pencil.model.transformer import ModelConfig, Transformer, causal, rotate, rotations
 
 CONFIG = ModelConfig(vocab_size=11, n_layers=2, d_model=32, n_heads=4, context=50)
@@ -68,8 +69,18 @@ def test_recent_words_are_known_from_the_start() -> None:
     assert differs.tolist() == [[False, False, True, True, True, False]] * 2
     torch.testing.assert_close(model(TOKENS[:, :3]), model(TOKENS)[:, :3])
     assert Transformer(replace(CONFIG, recent=8))(TOKENS).shape == (2, 6, 11)  # more than there are
-    with pytest.raises(ValueError, match="say which words are before them"):
+    with pytest.raises(ValueError, match="say what is around them"):
         model(TOKENS, torch.arange(6))
+
+
+def test_the_level_of_calls_is_known_from_the_start() -> None:
+    model = Transformer(replace(CONFIG, levels=3))
+    table = model.surroundings
+    assert table is not None
+    call, ret = MARKS.call, MARKS.ret
+    tokens = torch.tensor([7, call, 8, call, call, 9, ret, ret, ret, ret, 7])  # a level beyond the last counts as it
+    levels = [0, 1, 1, 2, 2, 2, 2, 1, 0, 0, 0]
+    torch.testing.assert_close(model.embed(tokens), model.embedding(tokens) + table.weight[levels])
 
 
 def test_the_seed_decides_the_weights() -> None:

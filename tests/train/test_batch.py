@@ -3,9 +3,12 @@ from itertools import combinations, pairwise
 
 import numpy as np
 import pytest
+import torch
 from hypothesis import given
 from hypothesis import strategies as st
 
+from pencil.model.config import ModelConfig
+from pencil.model.surroundings import find_rows
 from pencil.train.batch import Batch, Chunks, cheapest_slices, chunk_for, live_at, make_batch
 from pencil.train.pack import join, pack
 from tests.train.examples import all_traces, task_trace
@@ -54,14 +57,15 @@ def test_tokens_and_targets_survive_the_new_order() -> None:
     assert (batch.targets == packed.targets).all()
 
 
-def test_words_before_are_those_of_the_live_sequence() -> None:
-    [trace] = [trace for trace in SHORT if trace.stats().reductions > 2][:1]
-    batch = make_batch([PARTS[0], pack(trace.prompt, trace.generated, trace.marks)], 16)
-    found = {(int(time), *before) for time, before in zip(batch.times, batch.words_before(3).tolist(), strict=True)}
-    packed = join([PARTS[0], pack(trace.prompt, trace.generated, trace.marks)])
-    for time, seen in enumerate(packed.sees()):
-        before = packed.ids[np.flatnonzero(seen)[:-1]][::-1].tolist()
-        assert (time, *[*before, -1, -1, -1][:3]) in found
+def test_surroundings_are_those_of_the_live_sequence() -> None:
+    config = ModelConfig(160, n_layers=1, d_model=2, n_heads=1, recent=3, levels=3)
+    traces = [task_trace("sat", 3, index) for index in range(2)]
+    parts = [pack(trace.prompt, trace.generated, trace.marks) for trace in traces]
+    packed, batch = join(parts), make_batch(parts, 16)
+    found = batch.surroundings(config)[np.argsort(batch.times)]
+    for rows, seen in zip(found, packed.sees(), strict=False):  # padding comes last
+        live = torch.from_numpy(packed.ids[seen])
+        assert rows.tolist() == find_rows(live, config)[-1].tolist()
 
 
 def test_buckets_pad_little() -> None:

@@ -97,10 +97,10 @@ def test_a_run_starts_with_a_model_of_its_own_shape(tmp_path: Path) -> None:
 
 
 @pytest.mark.parametrize("number", [signal.SIGINT, signal.SIGTERM])
-@pytest.mark.parametrize("recent", [0, 3])
-def test_stopping_and_resuming_gives_the_same_weights(tmp_path: Path, number: int, recent: int) -> None:
+@pytest.mark.parametrize("known", [0, 3])
+def test_stopping_and_resuming_gives_the_same_weights(tmp_path: Path, number: int, known: int) -> None:
     recipe = small_recipe(steps=8)
-    recipe = replace(recipe, model=replace(recipe.model, recent=recent))
+    recipe = replace(recipe, model=replace(recipe.model, recent=known, levels=known))
     whole = run(recipe, tmp_path / "whole")
     stopped = run(recipe, tmp_path / "parts", hooks=Hooks(report=interrupt_after(3, number)))
     assert (stopped.done, stopped.step) == (False, 4)

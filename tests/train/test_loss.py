@@ -13,8 +13,9 @@ from pencil.train.pack import pack
 from tests.train.examples import BY_HAND, task_trace
 
 
-def tiny(n_layers: int = 3, recent: int = 0) -> Transformer:
-    config = ModelConfig(vocab_size=160, n_layers=n_layers, d_model=16, n_heads=2, context=1024, recent=recent)
+def tiny(n_layers: int = 3, known: int = 0) -> Transformer:
+    sizes = {"n_layers": n_layers, "d_model": 16, "n_heads": 2, "context": 1024, "recent": known, "levels": known}
+    config = ModelConfig(vocab_size=160, **sizes)
     return Transformer(config, seed=3).double()
 
 
@@ -41,9 +42,9 @@ def gradients(model: Transformer, loss: Tensor) -> dict[str, Tensor]:
 
 
 def assert_equal_loss_and_gradients(
-    traces: Sequence[Trace[int]], chunk: int | None, n_layers: int = 3, recent: int = 0
+    traces: Sequence[Trace[int]], chunk: int | None, n_layers: int = 3, known: int = 0
 ) -> None:
-    model = tiny(n_layers, recent)
+    model = tiny(n_layers, known)
     reference, packed = segment_by_segment(model, traces), packed_loss(model, traces, chunk)
     torch.testing.assert_close(packed, reference, rtol=1e-12, atol=1e-12)
     expected, found = gradients(model, reference), gradients(model, packed)
@@ -54,16 +55,16 @@ def assert_equal_loss_and_gradients(
 
 @pytest.mark.parametrize("name", BY_HAND)
 @pytest.mark.parametrize("n_layers", [1, 2, 3])
-@pytest.mark.parametrize("recent", [0, 2])
-def test_a_trace_has_the_loss_and_gradients_of_its_segments(name: str, n_layers: int, recent: int) -> None:
-    assert_equal_loss_and_gradients([BY_HAND[name]], chunk=4, n_layers=n_layers, recent=recent)
+@pytest.mark.parametrize("known", [0, 2])
+def test_a_trace_has_the_loss_and_gradients_of_its_segments(name: str, n_layers: int, known: int) -> None:
+    assert_equal_loss_and_gradients([BY_HAND[name]], chunk=4, n_layers=n_layers, known=known)
 
 
 @pytest.mark.parametrize("task", ["qbf", "sat", "einstein"])
 @pytest.mark.parametrize("chunk", [None, 5])
 def test_a_batch_of_a_task_has_the_loss_and_gradients_of_its_segments(task: str, chunk: int | None) -> None:
     assert_equal_loss_and_gradients([task_trace(task, 3, index) for index in range(3)], chunk)
-    assert_equal_loss_and_gradients([task_trace(task, 3, index) for index in range(3)], chunk, recent=8)
+    assert_equal_loss_and_gradients([task_trace(task, 3, index) for index in range(3)], chunk, known=8)
 
 
 def test_wrong_counts_the_targets_that_are_not_likeliest() -> None:
