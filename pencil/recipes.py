@@ -37,11 +37,9 @@ def qbf() -> Recipe:
 
 
 def sat() -> Recipe:
-    """SAT with 3 to 10 variables, one model of 1.4M parameters, hours on a CPU."""
+    """SAT with 3 to 10 variables, one model of 1.2M parameters, hours on a CPU."""
     train = TrainConfig(steps=6_000, learning_rate=4e-3, hints_fade=0.5)
-    recipe = _recipe(
-        "sat", range(3, 11), "small", train, stretch=750, window=3_072, n_layers=7, rope_base=1e6, recent=8
-    )
+    recipe = _recipe("sat", range(3, 11), "small", train, stretch=750, window=3_072, rope_base=1e6, recent=8, levels=12)
     return _start_with(recipe, range(3, 6), steps=400)
 
 

@@ -1,13 +1,11 @@
 """What to have in mind and where to look while a formula is copied.
 
-The formulas of all open calls are live, and they are alike. So first a word finds the `Question:` that it belongs to,
-and that one finds its assignment, then the `Question:` of the call around it and that one's assignment. No two of them
-have the same, so a word that looks twice knows which formula it is copied from, and under which assignment. Clauses are
-alike, too. So each word has in mind how far it is from its own `Question:`, and soon how far the word is that it was
-copied from, and then the one that comes next.
-
-Only the end of a clause knows all of it, and so whether it stays. So the end of the clause that the next word comes
-from is found before that word. That a clause's end knows its literals is left to words that know those before them.
+A model for it had best know the words before each word and the level of its call. Then the end of a clause knows all
+of it, `Question:` knows the assignment, and the formula that is copied is the one a level above. What is left is where
+in it. So a word first finds its `Question:`, and the assignment with it. Clauses are alike. So each word has in mind
+how far it is from its own `Question:`, and soon how far the word is that it was copied from, and then the one that
+comes next. Only the end of a clause knows whether it stays. So the end of the clause that the next word comes from is
+found before that word.
 """
 
 from collections.abc import Iterator, Sequence
@@ -20,9 +18,9 @@ from pencil.tasks.hints import Hint
 from pencil.tasks.logic import TRUTH
 from pencil.tokens import CALL, PROMPT_END, RETURN, SEP, START
 
-OWN, AROUND, BEFORE, COPIED, CLAUSE, NEXT = 2, 3, 5, 7, 9, 10
-"""How far through the layers a word knows its formula, the one around it, its distance and the clauses before it, how
-far that formula is copied, which clause comes next, and which word."""
+OWN, BEFORE, COPIED, CLAUSE, NEXT = 2, 4, 6, 8, 10
+"""How far through the layers a word knows its assignment, its distance and the clauses before it, how far the formula
+is copied, which clause comes next, and which word."""
 SOURCE, DECISION, QUESTION = 0, 1, 3
 """The heads that look at what is copied, at the clauses that decide what to do, and at the word before a formula."""
 PERIODS = (20, 63, 199, 628)
@@ -74,8 +72,7 @@ def copying(words: Sequence[str]) -> list[Hint]:
 
 
 def _hints(words: Sequence[str]) -> Iterator[Hint]:
-    heads = [0]  # the words before the formulas that are live
-    formulas = [read_formula(words, 1)]
+    formulas = [read_formula(words, 1)]  # those that are live
     assigned = 0  # nothing, in the prompt
     for place, word in enumerate(words[:-1]):
         if word == "=":
@@ -83,16 +80,13 @@ def _hints(words: Sequence[str]) -> Iterator[Hint]:
             assigned = variable if words[place + 1] == TRUTH[True] else -variable
             yield from _decide(place + 1, formulas[-1], assigned)
         elif word == CALL:
-            yield Hint(place + 1, AROUND, looks={QUESTION: heads[-1:]})
             left = left_by(assigned, formulas[-1])
             yield from _stand(place + 1, formulas[-1], assigned, left)
             yield from _go_on(place, formulas[-1], left)
-            heads.append(place + 1)
             formulas.append(read_formula(words, place + 2))
         elif word in ("Found", "Try") and words[place - 1] == ")":
             yield from _choose(place, formulas[-1])
         elif word == RETURN:
-            heads.pop()
             formulas.pop()
 
 
@@ -140,15 +134,12 @@ def _stand(question: int, formula: Formula, assigned: int, left: Left) -> Iterat
     variables = {abs(value) for clause in formula for value in clause.values}
     known = {str(variable): variable == abs(assigned) for variable in variables}
     known |= {TRUTH[True]: assigned > 0, TRUTH[False]: assigned < 0}
-    if assigned:  # 3 = True [CALL] Question:
-        yield Hint(question, OWN, known, {SOURCE: [question - 4], DECISION: [question - 2]})
     gone = [clause.end for clause in formula if assigned in clause.values] or [around]
     ends, begun = [question], False
     for place, (source, clause) in enumerate(left, question + 1):
         begun = source > clause.start and (begun or source in [literal.end for literal in clause.literals])
         copied = source if begun else copied  # before its first variable, a clause could be any
-        yield Hint(place, OWN, looks={QUESTION: [question]})
-        yield Hint(place, AROUND, known, {QUESTION: [question]})
+        yield Hint(place, OWN, known, {QUESTION: [question]})
         recent = {head: [end] for head, end in enumerate(reversed(ends[-RECENT:]))}
         yield Hint(place, BEFORE, distance(HERE, place - question), {**recent, QUESTION: [question]})
         yield Hint(place, COPIED, distance(THERE, copied - around), {SOURCE: [copied], DECISION: gone})

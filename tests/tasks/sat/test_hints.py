@@ -5,7 +5,6 @@ import pytest
 
 from pencil import Task, get_task
 from pencil.tasks.sat.hints import (
-    AROUND,
     BEFORE,
     CLAUSE,
     COPIED,
@@ -31,8 +30,8 @@ def test_every_copied_word_is_looked_up_before_it_is_said(task: Task[Any]) -> No
     hints = {(hint.place, hint.depth): hint for hint in copying(words) if not hint.looks.keys() <= {DECISION}}
     copied = 0
     for question in [place for place, word in enumerate(words) if word == "Question:"]:
-        around = next(hint.looks[QUESTION][0] for hint in copying(words) if hint.place == question)
-        assert words[around] in ("Question:", words[0])
+        [first] = hints[question - 1, NEXT].looks[SOURCE]
+        around = max(at for at, word in enumerate(words[:first]) if word in ("Question:", words[0]))
         place, before = question + 1, around
         while words[place] not in ("Try", "Found"):
             [source], [last] = hints[place - 1, NEXT].looks[SOURCE], hints[place, COPIED].looks[SOURCE]
@@ -43,7 +42,7 @@ def test_every_copied_word_is_looked_up_before_it_is_said(task: Task[Any]) -> No
             assert last == (
                 before if words[place] in ("∧", "(") or words[place - 1 : place + 1] == ["(", "¬"] else source
             )
-            assert hints[place, AROUND].looks == {QUESTION: [question]}
+            assert hints[place, OWN].looks == {QUESTION: [question]}
             assert hints[place, COPIED].mind == distance(THERE, last - around)
             assert hints[place - 1, CLAUSE].mind == distance(THERE, source - around)
             place, before = place + 1, last
@@ -56,22 +55,12 @@ def test_a_copy_is_told_its_assignment() -> None:
     told = [hint for hint in copying(words) if "True" in hint.mind]
     last = [hint for hint in told if hint.place > 18]
     assert [(words[hint.place], hint.depth) for hint in last] == [
-        ("Question:", OWN),
-        ("(", AROUND),
-        ("2", AROUND),
-        (")", AROUND),
+        ("(", OWN),
+        ("2", OWN),
+        (")", OWN),
     ]
     assert all(hint.mind == {"1": True, "2": False, "True": False, "False": True} for hint in last)
-    assert [words[places[0]] for places in last[0].looks.values()] == ["1", "False"]
     assert not any(hint.mind["True"] or hint.mind["False"] for hint in told if hint.place < 18)
-
-
-def test_a_copy_knows_which_assignment_the_formula_around_it_stands_for() -> None:
-    words = "< ( 1 ∨ 2 ) > [CALL] Question: ( 1 ∨ 2 ) Try 1 = False [CALL] Question: ( 2 ) Found 2".split()
-    outer, inner = (place for place, word in enumerate(words) if word == "Question:")
-    looks = {(hint.place, hint.depth): hint.looks.get(QUESTION) for hint in copying(words) if QUESTION in hint.looks}
-    assert looks[inner, AROUND] == [outer]  # which knows its own assignment since the layers before
-    assert all(looks[place, BEFORE] == [inner] for place in range(inner + 1, inner + 4))
 
 
 def test_the_end_of_a_clause_looks_back() -> None:
