@@ -4,6 +4,7 @@ A run's directory holds `run.json` (the recipe), `metrics.jsonl`, `state/` (to g
 """
 
 import json
+import math
 import signal
 import threading
 import time
@@ -25,7 +26,7 @@ from pencil.train.batch import Batch
 from pencil.train.claim import claim, require_same, write_recipe
 from pencil.train.config import Recipe
 from pencil.train.data import Data
-from pencil.train.hands import Hands
+from pencil.train.hands import Hands, add_gradients_at_once
 from pencil.train.journal import Journal
 from pencil.train.loss import Loss, PackedLoss
 from pencil.train.memory import keep_freed_memory
@@ -77,9 +78,10 @@ class Trainer:
         if recipe.data.batch < world.size:
             raise ConfigError(f"{world.size} processes cannot share a batch of {recipe.data.batch}; try fewer")
         threads = machine.threads or torch.get_num_threads()
-        shares = min(threads, recipe.data.batch) if self._on_one_cpu else 1
+        hands = min(threads, recipe.data.batch) if self._on_one_cpu else 1
+        shares = hands if recipe.train.known == 1 else recipe.data.batch  # what is left out is left out as a whole
         self.data = Data(recipe.data, self.world.rank, self.world.size, shares)
-        self.hands = Hands(shares, threads)
+        self.hands = Hands(hands, threads)
         self.model = Transformer(recipe.model, seed=recipe.train.seed).to(self.world.device)
         self.loss = self._wrap(PackedLoss(self.model))
         self.optimizers = Optimizers(self.model, recipe.train)
@@ -128,7 +130,7 @@ class Trainer:
         watch = Stopwatch()
         batches = next(steps)
         waited = watch.lap()
-        losses = self.hands.add_gradients(self._loss, list(self.model.parameters()), batches)
+        losses = self._add_gradients(batches)
         wrong = [loss.wrong.cpu().numpy() for loss in losses]
         local = (
             sum(loss.total.item() for loss in losses),
@@ -136,28 +138,39 @@ class Trainer:
             sum(len(batch.targets) for batch in batches),
             sum(batch.packed for batch in batches),
             stop,
+            any(loss.learned for loss in losses),
         )
-        total, wrongs, targets, packed, stops = self.world.sum(local)
-        self._move(total, targets)
+        total, wrongs, targets, packed, stops, learned = self.world.sum(local)
+        self._move(total, targets, bool(learned))
         result = StepResult(total, int(wrongs), int(targets), int(packed), waited + watch.lap(), waited)
         self.meter.add(result, batches, wrong)
         self._measure(result.seconds)
         return stops > 0
 
+    def _add_gradients(self, batches: list[Batch]) -> list[Loss]:
+        if self._on_one_cpu:
+            return self.hands.add_gradients(self._loss, list(self.model.parameters()), batches)
+        return add_gradients_at_once(self._loss, batches)
+
     def _loss(self, batch: Batch) -> Loss:
         with torch.autocast(self.world.device.type, torch.bfloat16) if self.machine.bf16 else nullcontext():
             loss: Loss = self.loss(batch)
-        return loss._replace(hints=loss.hints * hint_weight(self.recipe.train, self.step, self.steps))
+        known = self.recipe.train.known
+        learned = known == 1 or bool(loss.doubt > -math.log(known))
+        hints = loss.hints * hint_weight(self.recipe.train, self.step, self.steps)
+        return loss._replace(hints=hints, learned=learned)
 
-    def _move(self, total: float, targets: float) -> None:
+    def _move(self, total: float, targets: float, learned: bool) -> None:
         """Change the weights by the gradient of the mean loss; processes have averaged the gradients of their sums."""
         if not total < float("inf"):
             raise PencilError(f"the loss of step {self.step + 1} is {total}; try a smaller learning rate")
-        weights = list(self.model.parameters())
-        torch._foreach_mul_([weight.grad for weight in weights if weight.grad is not None], self.world.size / targets)
-        nn.utils.clip_grad_norm_(weights, self.recipe.train.clip)
-        self.optimizers.step(self.rate)
-        self.model.zero_grad()
+        if learned:
+            weights = list(self.model.parameters())
+            gradients = [weight.grad for weight in weights if weight.grad is not None]
+            torch._foreach_mul_(gradients, self.world.size / targets)
+            nn.utils.clip_grad_norm_(weights, self.recipe.train.clip)
+            self.optimizers.step(self.rate)
+            self.model.zero_grad()
         self.step += 1
 
     @property

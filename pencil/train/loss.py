@@ -24,11 +24,15 @@ class Loss(NamedTuple):
     """() that of the hints, to be learned along with it."""
     wrong: Tensor
     """(M,) whether the likeliest token is not the target."""
+    doubt: Tensor
+    """() the cross-entropy of the target that is known least."""
+    learned: bool = True
+    """Whether anything is to be learned from it."""
 
     @property
     def objective(self) -> Tensor:
         """() what to make small."""
-        return self.total + self.hints
+        return (self.total + self.hints) * self.learned
 
 
 class PackedLoss(nn.Module):
@@ -53,7 +57,8 @@ class PackedLoss(nn.Module):
         hidden = self.model.hidden(ids, positions, hints, blocks, around)  # (A, D)
         logits = self.model.logits(hidden.index_select(0, inputs))  # (M, V)
         wrong = logits.detach().argmax(-1) != targets
-        return Loss(F.cross_entropy(logits, targets, reduction="sum"), hints.total, wrong)
+        losses = F.cross_entropy(logits, targets, reduction="none")  # (M,)
+        return Loss(losses.sum(), hints.total, wrong, losses.detach().max())
 
 
 def frugal_blocks(model: Transformer, ids: Tensor, last_attend: ChunkedAttention) -> list[ApplyBlock]:
