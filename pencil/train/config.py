@@ -66,9 +66,10 @@ class TrainConfig:
     hints_fade: float = 0.0
     """Over this share of the steps, the last ones, hints count less and less, down to nothing at the end."""
     known: float = 1.0
-    """A trace, or stretch, all of whose words are at least as likely as this is not learned from; 1 leaves none out.
+    """A share of a step all of whose words are at least as likely as this is not learned from; 1 leaves none out.
 
     So late in a run, when few of them hold an error, a step takes less time and is not moved by what is known anyway.
+    Each thread or process has a share, so their number changes what is left out.
     """
     evaluate_every: int = 0
     """Steps between evaluations on held-out instances; 0 means only at the end."""

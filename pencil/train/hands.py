@@ -1,8 +1,8 @@
-"""Hands: CPU threads that each compute the gradients of some shares of a batch, at the same time.
+"""Hands: CPU threads that each compute the gradient of their share of a batch, at the same time.
 
 Threads inside of each operation meet at the end of every one. Hands meet once a step, so that small operations gain
-from all cores too, and a busy machine holds back a step once and not a thousand times. A hand that is done with a share
-takes the next one, and a share that nothing is to be learned from costs no backward pass.
+from all cores too, and a busy machine holds back a step once and not a thousand times. A share that nothing is to be
+learned from costs no backward pass.
 """
 
 from collections.abc import Callable, Sequence
@@ -16,11 +16,11 @@ from pencil.train.loss import Loss
 
 
 class Hands:
-    """As many as can share the threads; all other work uses every thread inside of its operations."""
+    """As many as there are shares; all other work uses every thread inside of its operations."""
 
-    def __init__(self, count: int, threads: int) -> None:
+    def __init__(self, shares: int, threads: int) -> None:
         torch.set_num_threads(threads)
-        self.pool = ThreadPoolExecutor(count, "hand", torch.set_num_threads, (max(1, threads // count),))
+        self.pool = ThreadPoolExecutor(shares, "hand", torch.set_num_threads, (max(1, threads // shares),))
 
     def add_gradients(
         self, loss: Callable[[Batch], Loss], weights: Sequence[Tensor], batches: Sequence[Batch]

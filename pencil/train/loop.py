@@ -78,10 +78,9 @@ class Trainer:
         if recipe.data.batch < world.size:
             raise ConfigError(f"{world.size} processes cannot share a batch of {recipe.data.batch}; try fewer")
         threads = machine.threads or torch.get_num_threads()
-        hands = min(threads, recipe.data.batch) if self._on_one_cpu else 1
-        shares = hands if recipe.train.known == 1 else recipe.data.batch  # what is left out is left out as a whole
+        shares = min(threads, recipe.data.batch) if self._on_one_cpu else 1
         self.data = Data(recipe.data, self.world.rank, self.world.size, shares)
-        self.hands = Hands(hands, threads)
+        self.hands = Hands(shares, threads)
         self.model = Transformer(recipe.model, seed=recipe.train.seed).to(self.world.device)
         self.loss = self._wrap(PackedLoss(self.model))
         self.optimizers = Optimizers(self.model, recipe.train)
