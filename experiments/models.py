@@ -57,7 +57,6 @@ def recipe_for(name: str, format: "Format", options: Options, sizes: Sequence[in
     from pencil.tasks import get_task
 
     recipe = adjust(get_recipe(name), format=format, seed=options.seed)
-    recipe = replace(recipe, train=replace(recipe.train, known=1.0))  # so that all steps of a budget take as long
     weights = {size: recipe.data.sizes.get(size, 1.0) for size in sizes or recipe.data.sizes}
     if options.quick:
         weights = dict(list(weights.items())[:2])

@@ -26,8 +26,8 @@ def sat3() -> Recipe:
 
 def einstein3() -> Recipe:
     """Puzzles of 3 houses, 1.3M parameters, on two CPU cores."""
-    train = TrainConfig(steps=5_000, learning_rate=4e-3, hints_fade=0.7, known=0.9)
-    return _recipe("einstein", [3], "small", train, stretch=600, choices=4, rope_base=1e5, recent=8, levels=8)
+    train = TrainConfig(steps=4_400, learning_rate=4e-3, hints_fade=0.7)
+    return _recipe("einstein", [3], "small", train, stretch=600, choices=4, rope_base=1e5, recent=8)
 
 
 def qbf() -> Recipe:

@@ -65,12 +65,6 @@ class TrainConfig:
     weight_decay: float = 0.0
     hints_fade: float = 0.0
     """Over this share of the steps, the last ones, hints count less and less, down to nothing at the end."""
-    known: float = 1.0
-    """A share of a step all of whose words are at least as likely as this is not learned from; 1 leaves none out.
-
-    So late in a run, when few of them hold an error, a step takes less time and is not moved by what is known anyway.
-    Each thread or process has a share, so their number changes what is left out.
-    """
     evaluate_every: int = 0
     """Steps between evaluations on held-out instances; 0 means only at the end."""
     save_every: int = 500
@@ -85,8 +79,6 @@ class TrainConfig:
         for name in ("learning_rate", "clip", "minutes"):
             if getattr(self, name) is not None and not getattr(self, name) > 0:
                 raise ConfigError(f"{name} is {getattr(self, name)}; it needs to be above 0")
-        if not 0 < self.known <= 1:
-            raise ConfigError(f"known is {self.known}; it needs to be a probability above 0, up to 1")
         if not 0 <= self.hints_fade <= 1:
             raise ConfigError(f"hints_fade is {self.hints_fade}; it needs to be a share of the steps, from 0 to 1")
         if self.optimizer not in get_args(OptimizerName):

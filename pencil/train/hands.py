@@ -1,12 +1,12 @@
 """Hands: CPU threads that each compute the gradient of their share of a batch, at the same time.
 
 Threads inside of each operation meet at the end of every one. Hands meet once a step, so that small operations gain
-from all cores too, and a busy machine holds back a step once and not a thousand times. A share that nothing is to be
-learned from costs no backward pass.
+from all cores too, and a busy machine holds back a step once and not a thousand times.
 """
 
-from collections.abc import Callable, Sequence
+from collections.abc import Callable, Iterator, Sequence
 from concurrent.futures import ThreadPoolExecutor
+from contextlib import contextmanager
 
 import torch
 from torch import Tensor
@@ -20,35 +20,33 @@ class Hands:
 
     def __init__(self, shares: int, threads: int) -> None:
         torch.set_num_threads(threads)
-        self.pool = ThreadPoolExecutor(shares, "hand", torch.set_num_threads, (max(1, threads // shares),))
+        self.threads, self.each = threads, max(1, threads // shares)
+        self.others = ThreadPoolExecutor(max(1, shares - 1), "hand", torch.set_num_threads, (self.each,))
 
     def add_gradients(
         self, loss: Callable[[Batch], Loss], weights: Sequence[Tensor], batches: Sequence[Batch]
     ) -> list[Loss]:
         """Add the gradients of all batches to those of the weights; the loss of each."""
 
-        def lend_a_hand(batch: Batch) -> tuple[Loss, Sequence[Tensor]]:
+        def lend_a_hand(batch: Batch) -> tuple[Loss, tuple[Tensor, ...]]:
             found = loss(batch)
-            return found, torch.autograd.grad(found.objective, weights) if found.learned else ()
+            return found, torch.autograd.grad(found.objective, weights)
 
-        done = list(self.pool.map(lend_a_hand, batches))
-        for gradients in (gradients for _, gradients in done if gradients):
-            add_to_gradients(weights, gradients)
-        return [found for found, _ in done]
+        with self._apart():
+            futures = [self.others.submit(lend_a_hand, batch) for batch in batches[1:]]
+            first = loss(batches[0])
+            first.objective.backward()  # type: ignore[no-untyped-call]
+            rest = [future.result() for future in futures]
+        sums = [weight.grad for weight in weights if weight.grad is not None]
+        for _, gradients in rest:
+            torch._foreach_add_(sums, list(gradients))
+        return [first, *(found for found, _ in rest)]
 
-
-def add_gradients_at_once(loss: Callable[[Batch], Loss], batches: Sequence[Batch]) -> list[Loss]:
-    """The same by one backward pass, which many processes need: they gather gradients while it goes on."""
-    losses = [loss(batch) for batch in batches]
-    torch.stack([found.objective for found in losses]).sum().backward()  # type: ignore[no-untyped-call]
-    return losses
-
-
-def add_to_gradients(weights: Sequence[Tensor], gradients: Sequence[Tensor]) -> None:
-    """Add to what the weights have, if they have any."""
-    held = [weight.grad for weight in weights if weight.grad is not None]
-    if held:
-        torch._foreach_add_(held, list(gradients))
-    else:
-        for weight, gradient in zip(weights, gradients, strict=True):
-            weight.grad = gradient
+    @contextmanager
+    def _apart(self) -> Iterator[None]:
+        """This thread is a hand among others for a while."""
+        torch.set_num_threads(self.each)
+        try:
+            yield
+        finally:
+            torch.set_num_threads(self.threads)

@@ -4,7 +4,6 @@ A run's directory holds `run.json` (the recipe), `metrics.jsonl`, `state/` (to g
 """
 
 import json
-import math
 import signal
 import threading
 import time
@@ -26,7 +25,7 @@ from pencil.train.batch import Batch
 from pencil.train.claim import claim, require_same, write_recipe
 from pencil.train.config import Recipe
 from pencil.train.data import Data
-from pencil.train.hands import Hands, add_gradients_at_once
+from pencil.train.hands import Hands
 from pencil.train.journal import Journal
 from pencil.train.loss import Loss, PackedLoss
 from pencil.train.memory import keep_freed_memory
@@ -129,7 +128,7 @@ class Trainer:
         watch = Stopwatch()
         batches = next(steps)
         waited = watch.lap()
-        losses = self._add_gradients(batches)
+        losses = self.hands.add_gradients(self._loss, list(self.model.parameters()), batches)
         wrong = [loss.wrong.cpu().numpy() for loss in losses]
         local = (
             sum(loss.total.item() for loss in losses),
@@ -137,39 +136,28 @@ class Trainer:
             sum(len(batch.targets) for batch in batches),
             sum(batch.packed for batch in batches),
             stop,
-            any(loss.learned for loss in losses),
         )
-        total, wrongs, targets, packed, stops, learned = self.world.sum(local)
-        self._move(total, targets, bool(learned))
+        total, wrongs, targets, packed, stops = self.world.sum(local)
+        self._move(total, targets)
         result = StepResult(total, int(wrongs), int(targets), int(packed), waited + watch.lap(), waited)
         self.meter.add(result, batches, wrong)
         self._measure(result.seconds)
         return stops > 0
 
-    def _add_gradients(self, batches: list[Batch]) -> list[Loss]:
-        if self._on_one_cpu:
-            return self.hands.add_gradients(self._loss, list(self.model.parameters()), batches)
-        return add_gradients_at_once(self._loss, batches)
-
     def _loss(self, batch: Batch) -> Loss:
         with torch.autocast(self.world.device.type, torch.bfloat16) if self.machine.bf16 else nullcontext():
             loss: Loss = self.loss(batch)
-        known = self.recipe.train.known
-        learned = known == 1 or bool(loss.doubt > -math.log(known))
-        hints = loss.hints * hint_weight(self.recipe.train, self.step, self.steps)
-        return loss._replace(hints=hints, learned=learned)
+        return loss._replace(hints=loss.hints * hint_weight(self.recipe.train, self.step, self.steps))
 
-    def _move(self, total: float, targets: float, learned: bool) -> None:
+    def _move(self, total: float, targets: float) -> None:
         """Change the weights by the gradient of the mean loss; processes have averaged the gradients of their sums."""
         if not total < float("inf"):
             raise PencilError(f"the loss of step {self.step + 1} is {total}; try a smaller learning rate")
-        if learned:
-            weights = list(self.model.parameters())
-            gradients = [weight.grad for weight in weights if weight.grad is not None]
-            torch._foreach_mul_(gradients, self.world.size / targets)
-            nn.utils.clip_grad_norm_(weights, self.recipe.train.clip)
-            self.optimizers.step(self.rate)
-            self.model.zero_grad()
+        weights = list(self.model.parameters())
+        torch._foreach_mul_([weight.grad for weight in weights if weight.grad is not None], self.world.size / targets)
+        nn.utils.clip_grad_norm_(weights, self.recipe.train.clip)
+        self.optimizers.step(self.rate)
+        self.model.zero_grad()
         self.step += 1
 
     @property

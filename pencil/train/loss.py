@@ -24,15 +24,11 @@ class Loss(NamedTuple):
     """() that of the hints, to be learned along with it."""
     wrong: Tensor
     """(M,) whether the likeliest token is not the target."""
-    doubt: Tensor
-    """() the cross-entropy of the target that is known least."""
-    learned: bool = True
-    """Whether anything is to be learned from it."""
 
     @property
     def objective(self) -> Tensor:
         """() what to make small."""
-        return (self.total + self.hints) * self.learned
+        return self.total + self.hints
 
 
 class PackedLoss(nn.Module):
@@ -57,8 +53,7 @@ class PackedLoss(nn.Module):
         hidden = self.model.hidden(ids, positions, hints, blocks, around)  # (A, D)
         logits = self.model.logits(hidden.index_select(0, inputs))  # (M, V)
         wrong = logits.detach().argmax(-1) != targets
-        losses = F.cross_entropy(logits, targets, reduction="none")  # (M,)
-        return Loss(losses.sum(), hints.total, wrong, losses.detach().max())
+        return Loss(F.cross_entropy(logits, targets, reduction="sum"), hints.total, wrong)
 
 
 def frugal_blocks(model: Transformer, ids: Tensor, last_attend: ChunkedAttention) -> list[ApplyBlock]:

@@ -37,7 +37,6 @@ def test_data_that_cannot_be_drawn_is_an_error(changes: dict[str, Any], message:
         ({"learning_rate": float("nan")}, "learning_rate is nan"),
         ({"clip": 0}, "clip is 0"),
         ({"hints_fade": 1.5}, "hints_fade is 1.5"),
-        ({"known": 0}, "known is 0"),
         ({"optimizer": "sgd"}, "try one of muon, adamw"),
         ({"save_every": 0}, "save_every is 0"),
     ],

@@ -2,8 +2,8 @@ import pytest
 import torch
 
 from pencil.model.transformer import ModelConfig, Transformer
-from pencil.train.batch import Batch, make_batch
-from pencil.train.hands import Hands, add_gradients_at_once
+from pencil.train.batch import make_batch
+from pencil.train.hands import Hands
 from pencil.train.loss import Loss, PackedLoss
 from pencil.train.pack import pack
 from tests.train.examples import task_trace
@@ -25,32 +25,13 @@ def test_shares_add_up_to_the_gradient_of_the_whole(shares: int) -> None:
         torch.testing.assert_close(weight.grad, gradient, rtol=1e-9, atol=1e-12)
 
 
-def test_a_share_that_is_not_learned_from_adds_nothing() -> None:
-    model = Transformer(ModelConfig(64, n_layers=1, d_model=16, n_heads=2, context=512)).double()
-    weights, loss = list(model.parameters()), PackedLoss(model)
-    batches = [make_batch([packed]) for packed in PACKED]
-
-    def all_but_one(batch: Batch) -> Loss:
-        found: Loss = loss(batch)
-        return found._replace(learned=batch is not batches[1])
-
-    Hands(2, threads=1).add_gradients(all_but_one, weights, batches)
-    found = [weight.grad for weight in weights]
-    model.zero_grad()
-    losses = add_gradients_at_once(all_but_one, batches)  # the slow way
-    assert [loss.learned for loss in losses] == [True, False, True]
-    for weight, gradient in zip(weights, found, strict=True):
-        assert gradient is not None
-        torch.testing.assert_close(weight.grad, gradient, rtol=1e-9, atol=1e-12)
-
-
-def test_threads_are_divided_among_the_hands() -> None:
-    hands, seen = Hands(2, threads=4), []
+def test_threads_are_divided_among_the_hands_and_given_back() -> None:
+    hands, seen = Hands(shares=2, threads=4), []
     weight = torch.ones((), requires_grad=True)
 
     def note(batch: object) -> Loss:
         seen.append(torch.get_num_threads())
-        return Loss(weight * 2, torch.zeros(()), torch.zeros(0), torch.ones(()))
+        return Loss(weight * 2, torch.zeros(()), torch.zeros(0))
 
     hands.add_gradients(note, [weight], [make_batch(PACKED[:1])] * 2)
     assert seen == [2, 2]
@@ -66,7 +47,7 @@ def test_an_error_in_any_hand_is_raised() -> None:
     def fail(batch: object) -> Loss:
         if batch is batches[1]:
             raise MemoryError
-        return Loss(weight * 2, torch.zeros(()), torch.zeros(0), torch.ones(()))
+        return Loss(weight * 2, torch.zeros(()), torch.zeros(0))
 
     with pytest.raises(MemoryError):
-        Hands(2, threads=1).add_gradients(fail, [weight], batches)
+        Hands(shares=2, threads=1).add_gradients(fail, [weight], batches)
