@@ -19,17 +19,17 @@ from pencil.tasks.logic import TRUTH
 from pencil.tokens import CALL, PROMPT_END, RETURN, SEP, START
 
 OWN, BEFORE, COPIED, CLAUSE, NEXT = 2, 4, 6, 8, 10
-"""How far through the layers a word knows its assignment, its distance and the clauses before it, how far the formula
+"""How far through the layers a word knows its assignment, its distance and the clause before it, how far the formula
 is copied, which clause comes next, and which word."""
-SOURCE, DECISION, QUESTION = 0, 1, 3
-"""The heads that look at what is copied, at the clauses that decide what to do, and at the word before a formula."""
-PERIODS = (20, 63, 199, 628)
-"""Those of rotary positions, or nearly so: a distance is told by the quarter of each of them that it falls into."""
+SOURCE, DECISION, QUESTION = 0, 1, 1
+"""The heads that look at what is copied, at the clauses that decide what to do, and at the word before a formula.
+
+Two are enough, so that a model may have few and wide ones: what is to be found has many marks to be known by."""
+PERIODS = (8, 26, 85, 280)
+"""A distance is told by the quarter of each of them that it falls into; the shortest clause has 3 words."""
 HERE = ("(", ")", "∧", "∨", "¬", "=", "Question:", "Answer:")
 THERE = (CALL, SEP, RETURN, "Try", "Found", "Let", START, PROMPT_END)
 """The words that stand for a distance while they are in mind: that of a word itself, and that of what it copies."""
-RECENT = 3
-"""Clauses to look back at."""
 MARKS = ("∧", "∨", "¬")
 
 
@@ -135,16 +135,15 @@ def _stand(question: int, formula: Formula, assigned: int, left: Left) -> Iterat
     known = {str(variable): variable == abs(assigned) for variable in variables}
     known |= {TRUTH[True]: assigned > 0, TRUTH[False]: assigned < 0}
     gone = [clause.end for clause in formula if assigned in clause.values] or [around]
-    ends, begun = [question], False
+    last_end, begun = question, False
     for place, (source, clause) in enumerate(left, question + 1):
         begun = source > clause.start and (begun or source in [literal.end for literal in clause.literals])
         copied = source if begun else copied  # before its first variable, a clause could be any
         yield Hint(place, OWN, known, {QUESTION: [question]})
-        recent = {head: [end] for head, end in enumerate(reversed(ends[-RECENT:]))}
-        yield Hint(place, BEFORE, distance(HERE, place - question), {**recent, QUESTION: [question]})
+        yield Hint(place, BEFORE, distance(HERE, place - question), {SOURCE: [last_end], QUESTION: [question]})
         yield Hint(place, COPIED, distance(THERE, copied - around), {SOURCE: [copied], DECISION: gone})
         if source == clause.end:
-            ends.append(place)
+            last_end = place
 
 
 def _go_on(call: int, formula: Formula, left: Left) -> Iterator[Hint]:
