@@ -6,8 +6,8 @@ from pencil.errors import ConfigError
 
 LARGEST = 2**20
 """Of any size; rotations are tabled for each position."""
-MOST_AROUND = 64
-"""Words before a word, and levels of calls, that its embedding may hold."""
+MOST_AROUND = {"recent": 64, "levels": 64, "places": LARGEST}
+"""Words before a word, levels of calls, and places after the last one, that its embedding may hold."""
 
 
 @dataclass(frozen=True)
@@ -26,16 +26,18 @@ class ModelConfig:
     """How many of the words before it are part of a word's embedding; the paper's model has none."""
     levels: int = 0
     """How many levels of open calls a word's embedding tells apart, as 0, 1, ... or more; the paper's model none."""
+    places: int = 0
+    """How many places after the last call a word's embedding tells apart, and those beyond; the paper's model none."""
 
     def __post_init__(self) -> None:
         for name in ("vocab_size", "n_layers", "d_model", "n_heads", "context"):
             value = getattr(self, name)
             if not isinstance(value, int) or isinstance(value, bool) or not 1 <= value <= LARGEST:
                 raise ConfigError(f"{name} is {value!r}; a model needs a whole number from 1 to {LARGEST}")
-        for name in ("recent", "levels"):
+        for name, most in MOST_AROUND.items():
             value = getattr(self, name)
-            if not isinstance(value, int) or isinstance(value, bool) or not 0 <= value <= MOST_AROUND:
-                raise ConfigError(f"{name} is {value!r}; a word may know up to {MOST_AROUND} of them")
+            if not isinstance(value, int) or isinstance(value, bool) or not 0 <= value <= most:
+                raise ConfigError(f"{name} is {value!r}; a word may know up to {most} of them")
         if self.d_model % (2 * self.n_heads):
             raise ConfigError(
                 f"d_model {self.d_model} does not split into {self.n_heads} heads of even width;"
@@ -47,7 +49,7 @@ class ModelConfig:
     @property
     def surroundings(self) -> bool:
         """Whether a word knows more than what it is."""
-        return bool(self.recent or self.levels)
+        return bool(self.recent or self.levels or self.places)
 
     @property
     def head_width(self) -> int:

@@ -64,8 +64,8 @@ def to_gpt_neox(model: Transformer, vocab: Vocab) -> "GPTNeoXForCausalLM":
     """The same weights in transformers' GPTNeoX; logits agree to the rounding of float32."""
     if model.surroundings is not None:
         raise PencilError(
-            f"words of this model know what is around them ({model.config.recent} words, {model.config.levels} levels),"
-            " which GPTNeoX cannot express; expected a model where both are 0, such as qbf"
+            "words of this model know what is around them (recent, levels or places of its config), which GPTNeoX"
+            " cannot express; expected a model where these are 0, such as qbf"
         )
     transformers = _require("transformers")
     config, ids = model.config, vocab.encode([START, END])

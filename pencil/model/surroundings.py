@@ -1,13 +1,15 @@
-"""What a word knows from the start of the live sequence that it stands in: the words before it, and how deep it is.
+"""What a word knows from the start of the live sequence that it stands in: the words before it, how deep it is, where.
 
-Both are rows of one table that are added to its embedding, so a caller names them by their numbers: first the words
-before it, each by what it is and how far back, then its level. What was erased adds nothing.
+All are rows of one table that are added to its embedding, so a caller names them by their numbers: first the words
+before it, each by what it is and how far back, then its level, then its place. What was erased adds nothing.
 
 The level of a word is how many calls are open where it stands: the `[CALL]`s up to it, less the `[RETURN]`s, of which a
-live sequence has none that matched, and a chain of thought all.
+live sequence has none that matched, and a chain of thought all. Its place is how far it is from the last `[CALL]`, or
+from the start where there is none.
 """
 
 from collections.abc import Sequence
+from math import tau
 
 import torch
 from torch import Tensor, nn
@@ -20,6 +22,8 @@ MARKS = Vocab(()).marks
 """The same in every vocabulary."""
 SIZE = 0.25
 """Deviation of what each row adds to an embedding at first."""
+SHORTEST, LONGEST = 4.0, 1_000.0
+"""The periods of the waves that the rows of places are at first, so that one never seen is like its neighbours."""
 
 
 class Surroundings(nn.Module):
@@ -27,7 +31,18 @@ class Surroundings(nn.Module):
 
     def __init__(self, config: ModelConfig) -> None:
         super().__init__()
-        self.weight = nn.Parameter(torch.empty(config.recent * config.vocab_size + config.levels, config.d_model))
+        self.places = config.places
+        rows = config.recent * config.vocab_size + config.levels + config.places
+        self.weight = nn.Parameter(torch.empty(rows, config.d_model))
+
+    @torch.no_grad()
+    def initialise(self, generator: torch.Generator) -> None:
+        """At random, but for the rows of places."""
+        self.weight.normal_(0.0, SIZE, generator=generator)
+        half = self.weight.shape[1] // 2
+        periods = torch.logspace(0, 1, half, base=LONGEST / SHORTEST, dtype=torch.float64) * SHORTEST
+        angles = tau * torch.outer(torch.arange(self.places), 1 / periods)  # (places, D / 2)
+        self.weight[len(self.weight) - self.places :] = SIZE * 2**0.5 * torch.cat((angles.sin(), angles.cos()), 1)
 
     def forward(self, rows: Tensor) -> Tensor:
         """(..., F) numbers of rows, -1 where there is none -> (..., D)."""
@@ -40,40 +55,61 @@ class Surroundings(nn.Module):
 def find_rows(tokens: Tensor, config: ModelConfig) -> Tensor:
     """(..., T) a sequence from its start -> (..., T, F): the rows that each token names, the nearest word first.
 
-    >>> config = ModelConfig(10, n_layers=1, d_model=2, n_heads=1, recent=2, levels=4)
+    >>> config = ModelConfig(10, n_layers=1, d_model=2, n_heads=1, recent=2, levels=4, places=8)
     >>> find_rows(torch.tensor([7, 3, 9]), config).tolist()
-    [[-1, -1, 20], [7, -1, 21], [3, 17, 21]]
+    [[-1, -1, 20, 24], [7, -1, 21, 24], [3, 17, 21, 25]]
     """
-    parts = []
+    parts, first = [], 0
     if config.recent:
         before = F.pad(tokens, (config.recent, 0), value=-1).unfold(-1, config.recent, 1)[..., :-1, :].flip(-1)
         first_rows = config.vocab_size * torch.arange(config.recent, device=tokens.device)
         parts.append(torch.where(before >= 0, before + first_rows, -1))
+        first += config.recent * config.vocab_size
     if config.levels:
-        level = ((tokens == MARKS.call).int() - (tokens == MARKS.ret).int()).cumsum(-1).clamp(0, config.levels - 1)
-        parts.append(config.recent * config.vocab_size + level.unsqueeze(-1))
+        level = ((tokens == MARKS.call).int() - (tokens == MARKS.ret).int()).cumsum(-1)
+        parts.append(first + level.clamp(0, config.levels - 1).unsqueeze(-1))
+        first += config.levels
+    if config.places:
+        here = torch.arange(tokens.shape[-1], device=tokens.device).expand_as(tokens)
+        place = here - torch.where(tokens == MARKS.call, here, 0).cummax(-1).values
+        parts.append(first + place.clamp(max=config.places - 1).unsqueeze(-1))
     return torch.cat(parts, -1)
 
 
 def find_last_rows(tokens: Sequence[int], start: int, config: ModelConfig) -> list[list[int]]:
     """The same for the tokens of a sequence from a place on; for so few, lists are faster than tensors.
 
-    >>> config = ModelConfig(10, n_layers=1, d_model=2, n_heads=1, recent=2, levels=4)
+    >>> config = ModelConfig(10, n_layers=1, d_model=2, n_heads=1, recent=2, levels=4, places=8)
     >>> find_last_rows([7, 3, 9], start=1, config=config)
-    [[7, -1, 21], [3, 17, 21]]
+    [[7, -1, 21, 24], [3, 17, 21, 25]]
     """
     known = [-1] * config.recent + list(tokens[max(0, start - config.recent) :])
     first = len(known) - len(tokens) + start
     rows = [
         [
             back * config.vocab_size + word if word >= 0 else -1
-            for back, word in enumerate(known[place - config.recent : place][::-1])
+            for back, word in enumerate(known[at - config.recent : at][::-1])
         ]
-        for place in range(first, len(known))
+        for at in range(first, len(known))
     ]
-    if config.levels:
-        level = tokens[:start].count(MARKS.call) - tokens[:start].count(MARKS.ret)
+    if config.levels or config.places:
+        level, place = _stand_before(tokens, start)
         for row, token in zip(rows, tokens[start:], strict=True):
             level += (token == MARKS.call) - (token == MARKS.ret)
-            row.append(config.recent * config.vocab_size + min(max(level, 0), config.levels - 1))
+            place = 0 if token == MARKS.call else place + 1
+            row += rows_of_stand(level, place, config)
     return rows
+
+
+def rows_of_stand(level: int, place: int, config: ModelConfig) -> list[int]:
+    """The rows of a level and a place."""
+    first = config.recent * config.vocab_size
+    rows = [first + min(max(level, 0), config.levels - 1)] if config.levels else []
+    return [*rows, first + config.levels + min(place, config.places - 1)] if config.places else rows
+
+
+def _stand_before(tokens: Sequence[int], start: int) -> tuple[int, int]:
+    """The level and the place of the token before one."""
+    before = list(tokens[:start])
+    last_call = next((at for at in range(start - 1, -1, -1) if before[at] == MARKS.call), 0)
+    return before.count(MARKS.call) - before.count(MARKS.ret), start - 1 - last_call

@@ -17,7 +17,7 @@ from torch import Tensor, nn
 from torch.nn import functional as F
 
 from pencil.model.config import ModelConfig as ModelConfig  # also known by this name here
-from pencil.model.surroundings import SIZE, Surroundings, find_rows
+from pencil.model.surroundings import Surroundings, find_rows
 
 if TYPE_CHECKING:
     from pencil.model.decode import CachedDecoder
@@ -114,7 +114,7 @@ class Transformer(nn.Module):
                 parameter.normal_(0.0, parameter.shape[1] ** -0.5, generator=generator)
         self.embedding.weight.normal_(0.0, EMBEDDING_SIZE, generator=generator)
         if self.surroundings is not None:
-            self.surroundings.weight.normal_(0.0, SIZE, generator=generator)
+            self.surroundings.initialise(generator)
         self.norm.weight.fill_(self.config.d_model**-0.5 / EMBEDDING_SIZE)
 
 

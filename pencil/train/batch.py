@@ -12,7 +12,7 @@ from dataclasses import dataclass
 import numpy as np
 
 from pencil.model.config import ModelConfig
-from pencil.model.surroundings import MARKS
+from pencil.model.surroundings import MARKS, rows_of_stand
 from pencil.train.pack import Hints, Ints, Packed, join
 
 CHUNKS = ((256, 64), (768, 128))
@@ -70,24 +70,24 @@ class Batch:
     def surroundings(self, config: ModelConfig) -> Ints:
         """(N, F) the rows that each token names, as `find_rows` does in its live sequence."""
         before = self._places_before()
-        places = np.append(before, -1)  # the last one is for what has none
-        words, columns = np.append(self.ids, -1), []
-        here = np.arange(len(self.ids))
+        one_before, here = np.append(before, -1), np.arange(len(self.ids))  # the last one is for what has none
+        columns = []
         for back in range(config.recent):
-            here = places[here]
-            columns.append(np.where(here < 0, -1, words[here] + back * config.vocab_size))
-        if config.levels:
-            level = np.clip(self._levels(before), 0, config.levels - 1)
-            columns.append(level + config.recent * config.vocab_size)
+            here = one_before[here]
+            columns.append(np.where(here < 0, -1, self.ids[here] + back * config.vocab_size))
+        if config.levels or config.places:
+            columns.append(np.array([rows_of_stand(*stand, config) for stand in self._stands(before)]))
         return np.column_stack(columns)
 
-    def _levels(self, before: Ints) -> Ints:
-        """(N,) how many calls are open at each token: one more or less than at the token before it, or as many."""
-        change = (self.ids == MARKS.call).astype(int) - (self.ids == MARKS.ret)
-        levels, previous, changes = [0] * (len(self.ids) + 1), before.tolist(), change.tolist()
-        for place in np.argsort(self.times).tolist():
-            levels[place] = levels[previous[place]] + changes[place]  # the last one is for what has none before it
-        return np.array(levels[:-1])
+    def _stands(self, before: Ints) -> list[tuple[int, int]]:
+        """(N,) how many calls are open at each token, and how far the last one is; both follow from the one before."""
+        stands, previous, ids = [(0, -1)] * (len(self.ids) + 1), before.tolist(), self.ids.tolist()
+        for at in np.argsort(self.times).tolist():
+            level, place = stands[previous[at]]  # the last one is for what has none before it
+            token = ids[at]
+            level += (token == MARKS.call) - (token == MARKS.ret)
+            stands[at] = level, 0 if token == MARKS.call else place + 1
+        return stands[:-1]
 
     def _places_before(self) -> Ints:
         """(N,) where in the batch the token before each is: the last one written at the position before its own."""

@@ -59,7 +59,7 @@ def learned(request: pytest.FixtureRequest) -> Learned:
     rng = Random(0)
     prompts = [[4, first, second] for first in (5, 6) for second in (7, 8, 9)]
     traces = [[*random_thought(rng, 2), END] for _ in prompts]
-    known = {"recent": request.param, "levels": request.param}
+    known = {"recent": request.param, "levels": request.param, "places": 8 * request.param}
     model = Transformer(ModelConfig(V, n_layers=2, d_model=64, n_heads=2, context=96, **known))
     memorise(model, list(zip(prompts, traces, strict=True)), MARKS)
     return Learned(model, prompts, traces)

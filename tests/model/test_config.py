@@ -15,6 +15,7 @@ CONFIG = ModelConfig(vocab_size=11, n_layers=2, d_model=32, n_heads=4, context=5
         ({"n_heads": 3}, "try 30"),
         ({"recent": -1}, "recent is -1"),
         ({"levels": -1}, "levels is -1"),
+        ({"places": 1.5}, "places is 1.5"),
         ({"recent": 65}, "up to 64 of them"),
         ({"rope_base": 0}, "rope_base is 0"),
         ({"rope_base": float("nan")}, "rope_base is nan"),

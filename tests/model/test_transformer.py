@@ -4,7 +4,7 @@ import pytest
 import torch
 from torch import Tensor
 
-from pencil.model.surroundings import MARKS
+from pencil.model.surroundings import MARKS, SIZE
 from pencil.model.transformer import ModelConfig, Transformer, causal, rotate, rotations
 
 CONFIG = ModelConfig(vocab_size=11, n_layers=2, d_model=32, n_heads=4, context=50)
@@ -81,6 +81,25 @@ def test_the_level_of_calls_is_known_from_the_start() -> None:
     tokens = torch.tensor([7, call, 8, call, call, 9, ret, ret, ret, ret, 7])  # a level beyond the last counts as it
     levels = [0, 1, 1, 2, 2, 2, 2, 1, 0, 0, 0]
     torch.testing.assert_close(model.embed(tokens), model.embedding(tokens) + table.weight[levels])
+
+
+def test_the_place_after_the_last_call_is_known_from_the_start() -> None:
+    model = Transformer(replace(CONFIG, places=4))
+    table = model.surroundings
+    assert table is not None
+    call = MARKS.call
+    tokens = torch.tensor([7, 8, call, 9, call, 7, 8, 9, 9, 9])  # a place beyond the last counts as it
+    places = [0, 1, 0, 1, 0, 1, 2, 3, 3, 3]
+    torch.testing.assert_close(model.embed(tokens), model.embedding(tokens) + table.weight[places])
+
+
+def test_places_are_at_first_as_like_as_they_are_near() -> None:
+    table = Transformer(replace(CONFIG, levels=2, places=200)).surroundings
+    assert table is not None
+    places = table.weight[2:]
+    assert places.std().item() == pytest.approx(SIZE, rel=0.1)
+    alike = torch.cosine_similarity(places[100], places, dim=1)
+    assert alike.argsort(descending=True)[:3].sort().values.tolist() == [99, 100, 101]
 
 
 def test_the_seed_decides_the_weights() -> None:

@@ -14,7 +14,15 @@ from tests.train.examples import BY_HAND, task_trace
 
 
 def tiny(n_layers: int = 3, known: int = 0) -> Transformer:
-    sizes = {"n_layers": n_layers, "d_model": 16, "n_heads": 2, "context": 1024, "recent": known, "levels": known}
+    sizes = {
+        "n_layers": n_layers,
+        "d_model": 16,
+        "n_heads": 2,
+        "context": 1024,
+        "recent": known,
+        "levels": known,
+        "places": 40 * known,
+    }
     config = ModelConfig(vocab_size=160, **sizes)
     return Transformer(config, seed=3).double()
 
