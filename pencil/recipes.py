@@ -37,7 +37,7 @@ def qbf() -> Recipe:
 
 
 def sat() -> Recipe:
-    """SAT with 3 to 10 variables, one model of 1.2M parameters, hours on a CPU."""
+    """SAT with 3 to 10 variables, one model of 1.3M parameters, hours on a CPU."""
     train = TrainConfig(steps=6_000, learning_rate=4e-3, hints_fade=0.5)
     recipe = _recipe("sat", range(3, 11), "small", train, stretch=750, window=3_072, recent=8, levels=12, places=512)
     model = replace(recipe.model, n_heads=2, rope_base=1e12)  # wide heads, most of which does not rotate, find a place
