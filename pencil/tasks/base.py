@@ -94,6 +94,15 @@ class Task(ABC, Generic[Instance]):
         """
         return ()
 
+    @property
+    def names(self) -> tuple[str, ...]:
+        """Words that stand for things and could be exchanged for each other throughout a trace."""
+        return ()
+
+    def unsettled(self, words: Sequence[str]) -> list[int]:
+        """The places of words that do not follow from the others where names were exchanged."""
+        return []
+
     def solve(self, instance: Instance) -> str:
         """The right answer, by the reasoner."""
         answer = self.answer(self.trace(instance).final)

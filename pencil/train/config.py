@@ -33,6 +33,8 @@ class DataConfig:
     """Learn from a random stretch of this many generated tokens of each trace, or from all of it."""
     choices: int = 1
     """Every other stretch is the one with the rarest words among so many."""
+    renamed: float = 0.0
+    """How many of the stretches have other names, such as variables, than the reasoner gave; see `Task.names`."""
     window: int = 2048
     """The longest sequence the model reads; what is beyond is cut, as in the paper."""
     hints: bool = True

@@ -16,11 +16,12 @@ from torch.utils.data import DataLoader, Dataset
 from pencil.rule import Context
 from pencil.tasks import Task, get_task
 from pencil.tokens import Marks, Vocab
+from pencil.trace import Trace
 from pencil.train.batch import Batch, make_batch
 from pencil.train.config import DataConfig
 from pencil.train.memory import garbage_left_alone
 from pencil.train.pack import Hints, Ints, Packed, pack
-from pencil.train.split import draw
+from pencil.train.split import draw, is_held_out
 
 EDGES = 0.1
 """How often a stretch is the first of a trace, and how often the last; few others hold the first and last words."""
@@ -67,27 +68,40 @@ class Data(Dataset[list[Batch]]):
         task = self.tasks[rng.choices(list(sizes), weights=list(sizes.values()))[0]]
         among = config.choices if self._marks and config.stretch and index % 2 else 1  # whole traces differ in length
         drawn = [self._draw(task, rng) for _ in range(among)]
-        prompt, generated, first = max(drawn, key=lambda some: self.rarity(some[1])) if len(drawn) > 1 else drawn[0]
-        return pack(prompt, generated, self._marks, self._hints(task, prompt, generated, first)).within(config.window)
+        stretch = max(drawn, key=lambda some: self.rarity(some.generated)) if len(drawn) > 1 else drawn[0]
+        packed = pack(stretch.live, stretch.generated, self._marks, self._hints(task, stretch))
+        return packed.without(stretch.unsettled).within(config.window)
 
     @property
     def _marks(self) -> Marks[int] | None:
         """Those that erase; a chain of thought has none."""
         return self.vocab.marks if self.config.format == "pencil" else None
 
-    def _draw(self, task: Task[Any], rng: Random) -> tuple[list[int], list[int], int]:
-        """What is live in a random instance, what is generated next, and the first word that hints are right about.
-
-        That is the last one of a prompt, but not of what is live after a reduction: its hints are about the [RETURN].
-        """
+    def _draw(self, task: Task[Any], rng: Random) -> "Stretch":
+        """A stretch of a random instance."""
         trace = task.trace(draw(task, rng, held_out=False), self.config.format)
+        renamed = self.config.renamed > 0 and rng.random() < self.config.renamed
+        if renamed:
+            trace = self._rename(trace, task, rng)
         prompt, generated = self.vocab.encode(trace.prompt), self.vocab.encode(trace.generated)
+        live = prompt
         if self._marks is None:
-            return prompt, generated[: self.config.window], len(prompt) - 1
-        if self.config.stretch is None:
-            return prompt, generated, len(prompt) - 1
-        live, generated = random_stretch(prompt, generated, self._marks, self.config.stretch, rng)
-        return live, generated, len(live) - (len(live) == len(prompt))
+            generated = generated[: self.config.window]
+        elif self.config.stretch is not None:
+            live, generated = random_stretch(prompt, generated, self._marks, self.config.stretch, rng)
+        unsettled = task.unsettled(self.vocab.decode(generated)) if renamed else []
+        return Stretch(live, generated, len(live) - (len(live) == len(prompt)), unsettled)
+
+    def _rename(self, trace: Trace[str], task: Task[Any], rng: Random) -> Trace[str]:
+        """The trace with any names that the largest size has; its prompt is still not a held-out one."""
+        while True:
+            names = rng.sample(self.tasks[max(self.tasks)].names, len(task.names))
+            other = dict(zip(task.names, names, strict=True))
+            prompt, generated = (
+                tuple(other.get(word, word) for word in words) for words in (trace.prompt, trace.generated)
+            )
+            if not is_held_out(prompt):
+                return Trace(prompt, generated)
 
     def rarity(self, generated: Ints | Sequence[int]) -> float:
         """How rare words are, added up."""
@@ -103,11 +117,12 @@ class Data(Dataset[list[Batch]]):
             counts += np.bincount(self.vocab.encode(trace.generated), minlength=len(counts))
         return 1 / counts
 
-    def _hints(self, task: Task[Any], prompt: Sequence[int], generated: Sequence[int], first: int) -> Hints | None:
+    def _hints(self, task: Task[Any], stretch: "Stretch") -> Hints | None:
         """What the task tells beside the trace, in numbers, from the first word on that it is right about."""
         if not self.config.hints:
             return None
-        hints = [hint for hint in task.hints(self.vocab.decode([*prompt, *generated])) if hint.place >= first]
+        words = self.vocab.decode([*stretch.live, *stretch.generated])
+        hints = [hint for hint in task.hints(words) if hint.place >= stretch.first]
         minds = [hint for hint in hints if hint.mind]
         shared = {id(hint.mind): hint.mind for hint in minds}  # many have the same in mind
         tokens = {key: self._signed(mind) for key, mind in shared.items()}
@@ -134,6 +149,21 @@ class Data(Dataset[list[Batch]]):
             worker_init_fn=_leave_signals_to_the_parent,
         )
         return iter(loader)
+
+
+@dataclass(frozen=True)
+class Stretch:
+    """What is live in an instance, and what is generated next."""
+
+    live: list[int]
+    generated: list[int]
+    first: int
+    """The first word that hints are right about.
+
+    That is the last one of a prompt, but not of what is live after a reduction: its hints are about the [RETURN].
+    """
+    unsettled: list[int]
+    """The words generated that nobody could know, since they follow from names that were changed."""
 
 
 @dataclass(frozen=True)

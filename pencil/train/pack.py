@@ -19,7 +19,7 @@ tokens that were live when it was written: token i sees token j where j <= i < e
 """
 
 from collections.abc import Sequence
-from dataclasses import dataclass
+from dataclasses import dataclass, replace
 
 import numpy as np
 from numpy.typing import NDArray
@@ -71,6 +71,13 @@ class Packed:
             self.targets[asked],
             self.hints.keep(kept, asked),
         )
+
+    def without(self, targets: Sequence[int]) -> "Packed":
+        """The same, but nothing is learned about some targets."""
+        asked = np.ones(len(self.targets), bool)
+        asked[list(targets)] = False
+        hints = self.hints.keep(np.ones(len(self), bool), asked)
+        return replace(self, inputs=self.inputs[asked], targets=self.targets[asked], hints=hints)
 
     def within(self, window: int) -> "Packed":
         """Cut to what a model with this window can read, as in the paper."""

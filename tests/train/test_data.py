@@ -98,6 +98,43 @@ def test_every_other_stretch_has_the_rarest_words_of_many() -> None:
     assert choosy.rarity(choosy.vocab.encode(["Forcing"])) > 10 * choosy.rarity(choosy.vocab.encode(["House#1"]))
 
 
+RENAMED = DataConfig("sat", {3: 1.0, 6: 1.0}, renamed=1.0)
+
+
+def test_renamed_variables_are_any_that_the_largest_size_has() -> None:
+    data = Data(RENAMED)
+    tried = Counter[str]()
+    for index in range(60):
+        packed = data.packed(index)
+        prompt = data.vocab.decode(packed.ids[: packed.inputs[0] + 1].tolist())
+        assert not is_held_out(prompt)
+        words = data.vocab.decode(packed.ids.tolist())
+        tried[words[words.index("Try") + 1]] += 1
+        assert len({word for word in words if word.isdigit()}) in (3, 6)
+    assert tried.keys() == {"1", "2", "3", "4", "5", "6"}
+
+
+def test_a_renamed_trace_is_the_same_but_for_its_names() -> None:
+    data = Data(RENAMED)
+    for index in range(20):
+        plain, packed = Data(replace(RENAMED, renamed=0.0)).packed(index), data.packed(index)
+        names = dict(zip(plain.ids.tolist(), packed.ids.tolist(), strict=True))
+        assert [names[token] for token in plain.ids.tolist()] == packed.ids.tolist()
+        assert len(set(names.values())) == len(names)
+        assert all(data.vocab.words[token].isdigit() for token, other in names.items() if token != other)
+        assert len(packed.hints.mind) == len(plain.hints.mind)
+
+
+def test_nothing_is_learned_about_what_the_order_of_names_decides() -> None:
+    data = Data(RENAMED)
+    [try_] = data.vocab.encode(["Try"])
+    plain, packed = Data(replace(RENAMED, renamed=0.0)).packed(0), data.packed(0)
+    tried = (plain.ids[plain.inputs] == try_).sum()
+    assert tried > 0
+    assert len(packed.targets) == len(plain.targets) - tried
+    assert not (packed.ids[packed.inputs] == try_).any()
+
+
 def test_another_seed_gives_other_data() -> None:
     one, other = (Data(replace(CONFIG, seed=seed)).packed(0).ids.tolist() for seed in (0, 1))
     assert one != other

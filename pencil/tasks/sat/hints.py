@@ -85,7 +85,7 @@ def _hints(words: Sequence[str]) -> Iterator[Hint]:
             yield from _go_on(place, formulas[-1], left)
             formulas.append(read_formula(words, place + 2))
         elif word in ("Found", "Try") and words[place - 1] == ")":
-            yield from _choose(place, formulas[-1])
+            yield from _choose(place, formulas[-1], words[place + 1])
         elif word == RETURN:
             formulas.pop()
 
@@ -155,13 +155,14 @@ def _go_on(call: int, formula: Formula, left: Left) -> Iterator[Hint]:
         yield Hint(place, NEXT, looks={SOURCE: [source]})
 
 
-def _choose(place: int, formula: Formula) -> Iterator[Hint]:
-    """At a formula's end and at the word after it: the first clause of one literal, or the smallest variable."""
+def _choose(place: int, formula: Formula, tried: str) -> Iterator[Hint]:
+    """At a formula's end and at the word after it: the first clause of one literal, or where what is tried is first."""
     units = [clause for clause in formula if len(clause.literals) == 1]
     if units:
         chosen = units[0].end
     else:
-        chosen = min((abs(literal.value), literal.end) for clause in formula for literal in clause.literals)[1]
+        places = [literal.end for clause in formula for literal in clause.literals if abs(literal.value) == int(tried)]
+        chosen = places[0]
     for asking in (place - 1, place):
         yield Hint(asking, NEXT, looks={DECISION: [chosen]})
 

@@ -45,6 +45,15 @@ class Sat(Task[Formula]):
         """Where to look: a learner finds out late where a long formula goes on."""
         return copying(words)
 
+    @property
+    def names(self) -> tuple[str, ...]:
+        """The variables."""
+        return tuple(map(str, range(1, self.size + 1)))
+
+    def unsettled(self, words: Sequence[str]) -> list[int]:
+        """The variable to try, which is the smallest."""
+        return [place for place in range(1, len(words)) if words[place - 1] == "Try"]
+
     def answer(self, response: Sequence[str]) -> str | None:
         """`True` or `False`."""
         return stated_answer(response)
