@@ -90,7 +90,7 @@ def card(name: str, checkpoint: Checkpoint, facts: dict[str, Any]) -> str:
 
 
 def _surroundings(config: ModelConfig) -> str:
-    known = [f"the {config.recent} words before it"] * bool(config.recent)
+    known = [f"the {config.recent} words before it{', in pairs,' * config.pairs}"] * bool(config.recent)
     known += ["how many calls are open"] * bool(config.levels)
     known += ["how far it is from the last one"] * bool(config.places)
     return f"; each word knows {' and '.join(known)}" if known else ""

@@ -24,6 +24,8 @@ class ModelConfig:
     """The slowest rotary pair turns once in about 2 pi times this many tokens."""
     recent: int = 0
     """How many of the words before it are part of a word's embedding; the paper's model has none."""
+    pairs: bool = False
+    """Whether each comes with the word before it, from the word itself on, so that `¬ 3` is more than `¬` and `3`."""
     levels: int = 0
     """How many levels of open calls a word's embedding tells apart, as 0, 1, ... or more; the paper's model none."""
     places: int = 0
@@ -38,6 +40,13 @@ class ModelConfig:
             value = getattr(self, name)
             if not isinstance(value, int) or isinstance(value, bool) or not 0 <= value <= most:
                 raise ConfigError(f"{name} is {value!r}; a word may know up to {most} of them")
+        if not isinstance(self.pairs, bool):
+            raise ConfigError(f"pairs is {self.pairs!r}; it needs to be true or false")
+        if self.word_rows > LARGEST:
+            raise ConfigError(
+                f"{self.recent} words before a word, of {self.vocab_size} in all, are {self.word_rows} rows of a table;"
+                f" a model may have {LARGEST}; try fewer, or no pairs"
+            )
         if self.d_model % (2 * self.n_heads):
             raise ConfigError(
                 f"d_model {self.d_model} does not split into {self.n_heads} heads of even width;"
@@ -50,6 +59,11 @@ class ModelConfig:
     def surroundings(self) -> bool:
         """Whether a word knows more than what it is."""
         return bool(self.recent or self.levels or self.places)
+
+    @property
+    def word_rows(self) -> int:
+        """How many rows tell the words before a word apart."""
+        return self.recent * self.vocab_size * (self.vocab_size if self.pairs else 1)
 
     @property
     def head_width(self) -> int:

@@ -1,7 +1,8 @@
 """What a word knows from the start of the live sequence that it stands in: the words before it, how deep it is, where.
 
 All are rows of one table that are added to its embedding, so a caller names them by their numbers: first the words
-before it, each by what it is and how far back, then its level, then its place. What was erased adds nothing.
+before it, each by what it is and how far back, then its level, then its place. What was erased adds nothing. Words may
+come in pairs: then a row is for a word and the one before it, and the first of them is the word itself with its own.
 
 The level of a word is how many calls are open where it stands: the `[CALL]`s up to it, less the `[RETURN]`s, of which a
 live sequence has none that matched, and a chain of thought all. Its place is how far it is from the last `[CALL]`, or
@@ -32,7 +33,7 @@ class Surroundings(nn.Module):
     def __init__(self, config: ModelConfig) -> None:
         super().__init__()
         self.places = config.places
-        rows = config.recent * config.vocab_size + config.levels + config.places
+        rows = config.word_rows + config.levels + config.places
         self.weight = nn.Parameter(torch.empty(rows, config.d_model))
 
     @torch.no_grad()
@@ -59,12 +60,14 @@ def find_rows(tokens: Tensor, config: ModelConfig) -> Tensor:
     >>> find_rows(torch.tensor([7, 3, 9]), config).tolist()
     [[-1, -1, 20, 24], [7, -1, 21, 24], [3, 17, 21, 25]]
     """
-    parts, first = [], 0
+    parts, first = [], config.word_rows
     if config.recent:
-        before = F.pad(tokens, (config.recent, 0), value=-1).unfold(-1, config.recent, 1)[..., :-1, :].flip(-1)
-        first_rows = config.vocab_size * torch.arange(config.recent, device=tokens.device)
-        parts.append(torch.where(before >= 0, before + first_rows, -1))
-        first += config.recent * config.vocab_size
+        known = F.pad(tokens, (config.recent, 0), value=-1).unfold(-1, config.recent + 1, 1).flip(-1)  # nearest first
+        before = known[..., 1:]
+        rows = config.vocab_size * torch.arange(config.recent, device=tokens.device) + before
+        if config.pairs:
+            rows = config.vocab_size * rows + known[..., :-1]
+        parts.append(torch.where(before >= 0, rows, -1))
     if config.levels:
         level = ((tokens == MARKS.call).int() - (tokens == MARKS.ret).int()).cumsum(-1)
         parts.append(first + level.clamp(0, config.levels - 1).unsqueeze(-1))
@@ -85,13 +88,7 @@ def find_last_rows(tokens: Sequence[int], start: int, config: ModelConfig) -> li
     """
     known = [-1] * config.recent + list(tokens[max(0, start - config.recent) :])
     first = len(known) - len(tokens) + start
-    rows = [
-        [
-            back * config.vocab_size + word if word >= 0 else -1
-            for back, word in enumerate(known[at - config.recent : at][::-1])
-        ]
-        for at in range(first, len(known))
-    ]
+    rows = [rows_of_words(known[at - config.recent : at + 1][::-1], config) for at in range(first, len(known))]
     if config.levels or config.places:
         level, place = _stand_before(tokens, start)
         for row, token in zip(rows, tokens[start:], strict=True):
@@ -101,9 +98,22 @@ def find_last_rows(tokens: Sequence[int], start: int, config: ModelConfig) -> li
     return rows
 
 
+def rows_of_words(known: Sequence[int], config: ModelConfig) -> list[int]:
+    """The rows of a word and those before it, the nearest first, -1 where there is none.
+
+    >>> config = ModelConfig(10, n_layers=1, d_model=2, n_heads=1, recent=2, pairs=True)
+    >>> rows_of_words([9, 3, -1], config)
+    [39, -1]
+    """
+    rows = [back * config.vocab_size + before for back, before in enumerate(known[1:])]
+    if config.pairs:
+        rows = [row * config.vocab_size + word for row, word in zip(rows, known[:-1], strict=True)]
+    return [row if before >= 0 else -1 for row, before in zip(rows, known[1:], strict=True)]
+
+
 def rows_of_stand(level: int, place: int, config: ModelConfig) -> list[int]:
     """The rows of a level and a place."""
-    first = config.recent * config.vocab_size
+    first = config.word_rows
     rows = [first + min(max(level, 0), config.levels - 1)] if config.levels else []
     return [*rows, first + config.levels + min(place, config.places - 1)] if config.places else rows
 

@@ -73,8 +73,11 @@ class Batch:
         one_before, here = np.append(before, -1), np.arange(len(self.ids))  # the last one is for what has none
         columns = []
         for back in range(config.recent):
-            here = one_before[here]
-            columns.append(np.where(here < 0, -1, self.ids[here] + back * config.vocab_size))
+            word, here = here, one_before[here]
+            rows = back * config.vocab_size + self.ids[here]
+            if config.pairs:
+                rows = rows * config.vocab_size + self.ids[word]
+            columns.append(np.where(here < 0, -1, rows))
         if config.levels or config.places:
             columns.append(np.array([rows_of_stand(*stand, config) for stand in self._stands(before)]))
         return np.column_stack(columns)

@@ -4,6 +4,7 @@ from collections.abc import Sequence
 from dataclasses import dataclass
 from pathlib import Path
 from random import Random
+from typing import Any
 
 import pytest
 import torch
@@ -59,8 +60,9 @@ def learned(request: pytest.FixtureRequest) -> Learned:
     rng = Random(0)
     prompts = [[4, first, second] for first in (5, 6) for second in (7, 8, 9)]
     traces = [[*random_thought(rng, 2), END] for _ in prompts]
-    known = {"recent": request.param, "levels": request.param, "places": 8 * request.param}
-    model = Transformer(ModelConfig(V, n_layers=2, d_model=64, n_heads=2, context=96, **known))
+    known: int = request.param
+    around: dict[str, Any] = {"recent": known, "pairs": known > 0, "levels": known, "places": 8 * known}
+    model = Transformer(ModelConfig(V, n_layers=2, d_model=64, n_heads=2, context=96, **around))
     memorise(model, list(zip(prompts, traces, strict=True)), MARKS)
     return Learned(model, prompts, traces)
 

@@ -17,7 +17,7 @@ class Walk:
     def __init__(self, seed: int, *, all_at_once: bool, most: int = 7, known: int = 0) -> None:
         self.rng, self.most = Random(seed), most
         self.all_at_once = all_at_once
-        self.model = Transformer(replace(CONFIG, recent=known, levels=known, places=4 * known), seed)
+        self.model = Transformer(replace(CONFIG, recent=known, pairs=known > 0, levels=known, places=4 * known), seed)
         self.decoder = self.model.decoder()
         self.rows: dict[int, list[int]] = {}
 

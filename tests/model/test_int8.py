@@ -27,7 +27,7 @@ def test_a_token_does_not_depend_on_the_others() -> None:
 
 @pytest.mark.parametrize("known", [0, 3])
 def test_a_model_in_8_bits_is_close_and_the_original_stays(known: int) -> None:
-    model = Transformer(replace(CONFIG, recent=known, levels=known, places=4 * known))
+    model = Transformer(replace(CONFIG, recent=known, pairs=known > 0, levels=known, places=4 * known))
     before = model.state_dict()["blocks.0.qkv.weight"].clone()
     quick = to_int8(model)
     tokens = torch.randint(0, 12, (1, 40), generator=torch.Generator().manual_seed(0))

@@ -19,7 +19,7 @@ CONFIG = ModelConfig(vocab_size=20, n_layers=3, d_model=64, n_heads=4, context=4
 
 @pytest.mark.parametrize("known", [0, 3])
 def test_a_single_token_gives_the_logits_of_the_model(known: int) -> None:
-    model = Transformer(replace(CONFIG, recent=known, levels=known, places=4 * known))
+    model = Transformer(replace(CONFIG, recent=known, pairs=known > 0, levels=known, places=4 * known))
     for weight in model.parameters():
         torch.nn.init.normal_(weight, std=0.3)
     tokens = torch.randint(0, 20, (40,), generator=torch.Generator().manual_seed(0)).tolist()

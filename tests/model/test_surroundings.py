@@ -22,6 +22,15 @@ def test_recent_words_are_known_from_the_start() -> None:
         model(TOKENS, torch.arange(6))
 
 
+def test_words_in_pairs_are_known_with_the_word_before_them() -> None:
+    model = Transformer(replace(CONFIG, recent=2, pairs=True))
+    table = model.surroundings
+    assert table is not None
+    rows = [2 * 11 + 3, 11**2 + 1 * 11 + 2]  # 3 after 2, and one word before that 2 after 1
+    expected = model.embedding(torch.tensor(3)) + table.weight[rows].sum(0)
+    torch.testing.assert_close(model.embed(TOKENS)[0, 2], expected)
+
+
 def test_the_level_of_calls_is_known_from_the_start() -> None:
     model = Transformer(replace(CONFIG, levels=3))
     table = model.surroundings
@@ -51,8 +60,9 @@ def test_places_are_at_first_as_like_as_they_are_near() -> None:
     assert alike.argsort(descending=True)[:3].sort().values.tolist() == [99, 100, 101]
 
 
+@pytest.mark.parametrize("pairs", [False, True])
 @pytest.mark.parametrize("start", range(7))
-def test_the_last_rows_are_those_of_the_whole_sequence(start: int) -> None:
-    config = replace(CONFIG, recent=3, levels=2, places=3)
+def test_the_last_rows_are_those_of_the_whole_sequence(start: int, pairs: bool) -> None:
+    config = replace(CONFIG, recent=3, pairs=pairs, levels=2, places=3)
     tokens = [7, MARKS.call, 8, MARKS.ret, 9, MARKS.call, 7]
     assert find_last_rows(tokens, start, config) == find_rows(torch.tensor(tokens), config)[start:].tolist()

@@ -1,4 +1,5 @@
 from collections.abc import Sequence
+from typing import Any
 
 import pytest
 import torch
@@ -14,16 +15,8 @@ from tests.train.examples import BY_HAND, task_trace
 
 
 def tiny(n_layers: int = 3, known: int = 0) -> Transformer:
-    sizes = {
-        "n_layers": n_layers,
-        "d_model": 16,
-        "n_heads": 2,
-        "context": 1024,
-        "recent": known,
-        "levels": known,
-        "places": 40 * known,
-    }
-    config = ModelConfig(vocab_size=160, **sizes)
+    around: dict[str, Any] = {"recent": known, "pairs": known > 0, "levels": known, "places": 40 * known}
+    config = ModelConfig(160, n_layers, d_model=16, n_heads=2, context=1024, **around)
     return Transformer(config, seed=3).double()
 
 

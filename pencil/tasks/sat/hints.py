@@ -2,10 +2,11 @@
 
 A model for it had best know the words before each word and the level of its call. Then the end of a clause knows all
 of it, `Question:` knows the assignment, and the formula that is copied is the one a level above. What is left is where
-in it. So a word first finds its `Question:`, and the assignment with it. Clauses are alike. So each word has in mind
-how far it is from its own `Question:`, and soon how far the word is that it was copied from, and then the one that
-comes next. Only the end of a clause knows whether it stays. So the end of the clause that the next word comes from is
-found before that word.
+in it. So a word first finds its `Question:`, and the assignment with it. Which literal is true then is more than a
+variable and a value: a word has it in mind as one thing. Clauses are alike. So each word has in mind how far it is from
+its own `Question:`, and soon how far the word is that it was copied from, and then the one that comes next. Only the
+end of a clause knows whether it stays. So the end of the clause that the next word comes from is found before that
+word.
 """
 
 from collections.abc import Iterator, Sequence
@@ -29,7 +30,9 @@ PERIODS = (8, 26, 85, 280)
 """A distance is told by the quarter of each of them that it falls into; the shortest clause has 3 words."""
 HERE = ("(", ")", "∧", "∨", "¬", "=", "Question:", "Answer:")
 THERE = (CALL, SEP, RETURN, "Try", "Found", "Let", START, PROMPT_END)
-"""The words that stand for a distance while they are in mind: that of a word itself, and that of what it copies."""
+"""The words that stand for a distance while they are in mind: that of a word itself, and that of what it copies.
+
+Before they do, the latter stand for the negations of the first variables, in their order."""
 MARKS = ("∧", "∨", "¬")
 
 
@@ -134,13 +137,15 @@ def _stand(question: int, formula: Formula, assigned: int, left: Left) -> Iterat
     variables = {abs(value) for clause in formula for value in clause.values}
     known = {str(variable): variable == abs(assigned) for variable in variables}
     known |= {TRUTH[True]: assigned > 0, TRUTH[False]: assigned < 0}
+    bound = {str(variable): variable == assigned for variable in variables}
+    bound |= {word: -variable == assigned for variable, word in enumerate(THERE, 1) if variable in variables}
     gone = [clause.end for clause in formula if assigned in clause.values] or [around]
     last_end, begun = question, False
     for place, (source, clause) in enumerate(left, question + 1):
         begun = source > clause.start and (begun or source in [literal.end for literal in clause.literals])
         copied = source if begun else copied  # before its first variable, a clause could be any
         yield Hint(place, OWN, known, {QUESTION: [question]})
-        yield Hint(place, BEFORE, distance(HERE, place - question), {SOURCE: [last_end], QUESTION: [question]})
+        yield Hint(place, BEFORE, bound | distance(HERE, place - question), {SOURCE: [last_end], QUESTION: [question]})
         yield Hint(place, COPIED, distance(THERE, copied - around), {SOURCE: [copied], DECISION: gone})
         if source == clause.end:
             last_end = place

@@ -69,7 +69,16 @@ def test_the_end_of_a_clause_looks_back() -> None:
     question, first, last = words.index("Question:"), 16, 23
     [back] = [hint for hint in copying(words) if (hint.place, hint.depth) == (last, BEFORE)]
     assert back.looks == {SOURCE: [first], QUESTION: [question]}
-    assert back.mind == distance(HERE, last - question)
+    assert {word: back.mind[word] for word in HERE} == distance(HERE, last - question)
+
+
+@pytest.mark.parametrize(("value", "literal"), [("True", "2"), ("False", THERE[1])])
+def test_a_variable_and_its_value_are_in_mind_as_one_literal(value: str, literal: str) -> None:
+    words = f"< ( 1 ∨ ¬ 3 ) > [CALL] Question: ( 1 ∨ ¬ 3 ) ∧ ( 2 ) Try 2 = {value} [CALL] Question: ( 1 ∨ ¬ 3 )".split()
+    [told] = [hint for hint in copying(words) if (hint.place, hint.depth) == (len(words) - 1, BEFORE)]
+    bound = {word: holds for word, holds in told.mind.items() if word not in HERE}
+    assert bound.keys() == {"1", "2", "3", *THERE[:3]}
+    assert [word for word, holds in bound.items() if holds] == [literal]
 
 
 def test_distances_within_a_formula_are_told_apart_but_those_of_near_words() -> None:
