@@ -62,6 +62,9 @@ class TrainConfig:
     learning_rate: float = 2e-3
     warmup: int = 50
     """Steps in which the rate rises; then it falls along a cosine to nothing."""
+    additions: float = 1.0
+    """How large what layers add to the stream is at first, and how fast it grows, against the rest; below 1, what words
+    know from the start is not drowned out by it."""
     clip: float = 1.0
     """The largest norm of a gradient."""
     weight_decay: float = 0.0
@@ -78,7 +81,7 @@ class TrainConfig:
 
     def __post_init__(self) -> None:
         _require(self, steps=1, warmup=0, evaluate_every=0, save_every=1)
-        for name in ("learning_rate", "clip", "minutes"):
+        for name in ("learning_rate", "additions", "clip", "minutes"):
             if getattr(self, name) is not None and not getattr(self, name) > 0:
                 raise ConfigError(f"{name} is {getattr(self, name)}; it needs to be above 0")
         if not 0 <= self.hints_fade <= 1:

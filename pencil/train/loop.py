@@ -30,7 +30,7 @@ from pencil.train.journal import Journal
 from pencil.train.loss import Loss, PackedLoss
 from pencil.train.memory import keep_freed_memory
 from pencil.train.meter import Meter, Report, StepResult, Stopwatch
-from pencil.train.optim import Optimizers, hint_weight, learning_rate
+from pencil.train.optim import Optimizers, hint_weight, learning_rate, scale_additions
 from pencil.train.state import State, read_state, saved_states, write_state
 from pencil.train.world import World
 
@@ -81,6 +81,7 @@ class Trainer:
         self.data = Data(recipe.data, self.world.rank, self.world.size, shares)
         self.hands = Hands(shares, threads)
         self.model = Transformer(recipe.model, seed=recipe.train.seed).to(self.world.device)
+        scale_additions(self.model, recipe.train.additions)
         self.loss = self._wrap(PackedLoss(self.model))
         self.optimizers = Optimizers(self.model, recipe.train)
         self.meter = Meter(self.data.vocab)

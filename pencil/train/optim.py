@@ -19,6 +19,8 @@ from pencil.train.config import TrainConfig
 NEWTON_SCHULZ = (3.4445, -4.7750, 2.0315)
 """Coefficients of the quintic step; they push singular values to about 1 in five steps."""
 NEWTON_SCHULZ_STEPS = 5
+ADDING = ("out", "down")
+"""The matrices of a layer whose products are added to the stream."""
 MATCHES_ADAMW = 0.2
 """Root mean square of an AdamW update, to which Muon's are scaled, so that both share one rate."""
 
@@ -40,11 +42,22 @@ def hint_weight(config: TrainConfig, step: int, steps: int | None) -> float:
     return min(1.0, (steps - step) / (steps * config.hints_fade))
 
 
+@torch.no_grad()
+def scale_additions(model: Transformer, factor: float) -> None:
+    """Make what layers add to the stream smaller or larger, before anything is learned."""
+    for name, parameter in model.named_parameters():
+        if name.removesuffix(".weight").endswith(ADDING):
+            parameter.mul_(factor)
+
+
 class Muon(Optimizer):
-    """Momentum, orthogonalised; a group with `parts` holds matrices that are as many stacked upon each other."""
+    """Momentum, orthogonalised; a group with `parts` holds matrices that are as many stacked upon each other.
+
+    The `pace` of a group is how fast it moves against the others.
+    """
 
     def __init__(self, groups: Iterable[dict[str, Any]], lr: float, momentum: float = 0.95, weight_decay: float = 0.0):
-        super().__init__(groups, {"lr": lr, "momentum": momentum, "weight_decay": weight_decay, "parts": 1})
+        super().__init__(groups, {"lr": lr, "momentum": momentum, "weight_decay": weight_decay, "parts": 1, "pace": 1})
 
     @torch.no_grad()
     def step(self, closure: None = None) -> None:  # type: ignore[override]
@@ -62,7 +75,7 @@ class Muon(Optimizer):
         rows, columns = matrices[0].shape[0] // group["parts"], matrices[0].shape[1]
         updates = orthogonalise(ahead.view(-1, rows, columns)).view_as(ahead)
         torch._foreach_mul_(matrices, 1 - group["lr"] * group["weight_decay"])
-        scale = MATCHES_ADAMW * max(rows, columns) ** 0.5
+        scale = MATCHES_ADAMW * max(rows, columns) ** 0.5 * group["pace"]
         torch._foreach_add_(matrices, list(updates.unbind()), alpha=-group["lr"] * scale)
 
     def _velocity(self, matrix: Tensor) -> Tensor:
@@ -95,11 +108,18 @@ class Optimizers:
         if config.optimizer == "adamw":
             matrices = []
         rest = [parameter for parameter in self.names if not any(parameter is matrix for matrix in matrices)]
-        stacked = [matrix for matrix in matrices if self.names[matrix].endswith("qkv.weight")]
-        single = [matrix for matrix in matrices if not self.names[matrix].endswith("qkv.weight")]
+
+        def ending(*names: str) -> list[Tensor]:
+            return [matrix for matrix in matrices if self.names[matrix].removesuffix(".weight").endswith(names)]
+
         self.parts: list[Optimizer] = [AdamW(rest, lr=rate, betas=(0.9, 0.95), weight_decay=decay)]
         if matrices:
-            self.parts.append(Muon([{"params": single}, {"params": stacked, "parts": 3}], rate, weight_decay=decay))
+            groups: list[dict[str, Any]] = [
+                {"params": ending("up")},
+                {"params": ending(*ADDING), "pace": config.additions},
+                {"params": ending("qkv"), "parts": 3},
+            ]
+            self.parts.append(Muon(groups, rate, weight_decay=decay))
 
     def step(self, rate: float) -> None:
         """Move the weights by their gradients, at this rate."""

@@ -6,7 +6,7 @@ import torch
 
 from pencil.model.transformer import ModelConfig, Transformer
 from pencil.train.config import OptimizerName, TrainConfig
-from pencil.train.optim import Muon, Optimizers, hint_weight, learning_rate, orthogonalise
+from pencil.train.optim import Muon, Optimizers, hint_weight, learning_rate, orthogonalise, scale_additions
 
 CONFIG = TrainConfig(steps=100, warmup=10, learning_rate=1.0)
 
@@ -63,9 +63,30 @@ def test_an_update_of_muon_is_as_large_as_one_of_adamw() -> None:
     assert weight.data.square().mean().sqrt().item() == pytest.approx(0.2, rel=0.2)
 
 
-def make(optimizer: OptimizerName) -> tuple[Transformer, Optimizers]:
+def test_what_layers_add_starts_smaller_and_grows_more_slowly() -> None:
+    (usual, usually), (gentle, gently) = (make("muon", additions, weight_decay=0.0) for additions in (1.0, 0.25))
+    scale_additions(gentle, 0.25)
+    for name in ("out", "down"):
+        torch.testing.assert_close(weight(gentle, name), weight(usual, name) / 4)
+    torch.testing.assert_close(weight(gentle, "up"), weight(usual, "up"))
+    before = weight(gentle, "out"), weight(usual, "out")
+    for model, optimizers in ((usual, usually), (gentle, gently)):
+        for parameter in model.parameters():
+            parameter.grad = torch.ones_like(parameter)
+        optimizers.step(0.01)
+    torch.testing.assert_close(4 * (weight(gentle, "out") - before[0]), weight(usual, "out") - before[1])
+
+
+def weight(model: Transformer, name: str) -> torch.Tensor:
+    found: torch.Tensor = model.state_dict()[f"blocks.1.{name}.weight"]
+    return found.clone()
+
+
+def make(optimizer: OptimizerName, additions: float = 1.0, weight_decay: float = 0.1) -> tuple[Transformer, Optimizers]:
     model = Transformer(ModelConfig(11, n_layers=2, d_model=8, n_heads=2, context=16), seed=1)
-    return model, Optimizers(model, TrainConfig(steps=10, optimizer=optimizer, weight_decay=0.1))
+    return model, Optimizers(
+        model, replace(CONFIG, optimizer=optimizer, additions=additions, weight_decay=weight_decay)
+    )
 
 
 def take_steps(model: Transformer, optimizers: Optimizers, seeds: range) -> None:
