@@ -47,6 +47,10 @@ class DataConfig:
             _check_sizes(self.task, "first_sizes", self.first_sizes)
         if self.format not in get_args(Format):
             raise ConfigError(f"format is {self.format!r}; try one of {', '.join(get_args(Format))}")
+        if not 0 <= self.renamed <= 1:
+            raise ConfigError(f"renamed is {self.renamed}; it needs to be a share of the stretches, from 0 to 1")
+        if self.renamed and not get_task(self.task, max(self.sizes)).names:
+            raise ConfigError(f"renamed is {self.renamed}, but {self.task} has no names to exchange; try 0")
         _require(self, batch=1, choices=1, window=2, first_steps=0, **({} if self.stretch is None else {"stretch": 1}))
 
 

@@ -21,6 +21,8 @@ from tests.train.examples import small_recipe
         ({"batch": 0}, "batch is 0"),
         ({"window": 1}, "window is 1"),
         ({"stretch": 0}, "stretch is 0"),
+        ({"renamed": 1.5}, "renamed is 1.5"),
+        ({"renamed": 0.5}, "qbf has no names to exchange"),
     ],
 )
 def test_data_that_cannot_be_drawn_is_an_error(changes: dict[str, Any], message: str) -> None:
@@ -36,6 +38,7 @@ def test_data_that_cannot_be_drawn_is_an_error(changes: dict[str, Any], message:
         ({"learning_rate": -1}, "learning_rate is -1"),
         ({"learning_rate": float("nan")}, "learning_rate is nan"),
         ({"clip": 0}, "clip is 0"),
+        ({"additions": 0.0}, "additions is 0.0"),
         ({"hints_fade": 1.5}, "hints_fade is 1.5"),
         ({"optimizer": "sgd"}, "try one of muon, adamw"),
         ({"save_every": 0}, "save_every is 0"),
