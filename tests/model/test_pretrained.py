@@ -1,5 +1,6 @@
 import json
 from pathlib import Path
+from typing import Any
 
 import pytest
 
@@ -15,10 +16,13 @@ from pencil.model.transformer import ModelConfig, Transformer
 from pencil.tasks import get_task
 
 
-def ship(home: Path, name: str, task: str, *sizes: int) -> None:
+def ship(home: Path, name: str, task: str, *sizes: int, accuracy: float | None = None) -> None:
     vocab = get_task(task, max(sizes)).vocab
     model = Transformer(ModelConfig(len(vocab), n_layers=1, d_model=16, n_heads=2, context=64))
-    save(Checkpoint(model, vocab, task, sizes, metrics={"hours": 1.5}), home / name, half=True)
+    metrics: dict[str, Any] = {"hours": 1.5}
+    if accuracy is not None:
+        metrics["evaluation"] = [{"size": size, "accuracy": accuracy} for size in sizes]
+    save(Checkpoint(model, vocab, task, sizes, metrics=metrics), home / name, half=True)
 
 
 @pytest.fixture
@@ -50,6 +54,12 @@ def test_a_problem_finds_the_model_of_its_size(task: str, size: int, name: str) 
     model = find(task, size)
     assert model is not None
     assert model.name == name
+
+
+def test_of_two_models_the_better_one_is_found(home: Path) -> None:
+    ship(home, "qbf", "qbf", 3, 4, accuracy=0.9)
+    ship(home, "qbf3", "qbf", 3, accuracy=0.95)
+    assert [model.name for size in (2, 3, 4, 5) if (model := find("qbf", size))] == ["qbf3", "qbf3", "qbf", "qbf"]
 
 
 @pytest.mark.usefixtures("home")

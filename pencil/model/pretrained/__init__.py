@@ -30,6 +30,11 @@ class Bundled:
         """As in `pencil.load(name)`."""
         return self.directory.name
 
+    def accuracy(self, size: int) -> float:
+        """How often it was right on problems of a size, by its card."""
+        found = (float(report["accuracy"]) for report in self.facts.get("evaluation", ()) if report["size"] == size)
+        return next(found, 0.0)
+
     @property
     def card(self) -> str:
         """The card as Markdown."""
@@ -42,9 +47,13 @@ def bundled() -> list[Bundled]:
 
 
 def find(task: str, size: int) -> Bundled | None:
-    """The model for a problem of this size: trained on it, or else on sizes that come nearest."""
-    models = [model for model in bundled() if model.task == task]
-    return min(models, key=lambda model: min(abs(size - trained) for trained in model.sizes), default=None)
+    """The model for a problem of this size: trained on it, or else on sizes that come nearest; of two, the better."""
+
+    def suits(model: Bundled) -> tuple[int, float]:
+        nearest = min(model.sizes, key=lambda trained: abs(size - trained))
+        return -abs(size - nearest), model.accuracy(nearest)
+
+    return max((model for model in bundled() if model.task == task), key=suits, default=None)
 
 
 def locate(name: str | Path) -> Path:
