@@ -166,8 +166,8 @@ def _choose(place: int, formula: Formula, tried: str) -> Iterator[Hint]:
     if units:
         chosen = units[0].end
     else:
-        places = [literal.end for clause in formula for literal in clause.literals if abs(literal.value) == int(tried)]
-        chosen = places[0]
+        literals = (literal for clause in formula for literal in clause.literals)
+        chosen = next(literal.end for literal in literals if abs(literal.value) == int(tried))
     for asking in (place - 1, place):
         yield Hint(asking, NEXT, looks={DECISION: [chosen]})
 
