@@ -27,7 +27,7 @@ def sat3() -> Recipe:
 def einstein3() -> Recipe:
     """Puzzles of 3 houses, 1.3M parameters, on two CPU cores."""
     train = TrainConfig(steps=4_400, learning_rate=4e-3, hints_fade=0.7)
-    return _recipe("einstein", [3], "small", train, stretch=600, choices=4, rope_base=1e5, recent=8)
+    return _recipe("einstein", [3], "small", train, stretch=600, choices=4, again=2, rope_base=1e5, recent=8)
 
 
 def qbf() -> Recipe:
@@ -118,6 +118,7 @@ def _recipe(
     batch: int = 4,
     stretch: int | None = None,
     choices: int = 1,
+    again: int = 0,
     renamed: float = 0.0,
     window: int = 2_048,
     hints: bool = True,
@@ -126,8 +127,8 @@ def _recipe(
     """A recipe for problem sizes that are drawn equally often, or with the weights given; `changes` of the preset."""
     weights = dict(sizes) if isinstance(sizes, Mapping) else dict.fromkeys(sizes, 1.0)
     words = len(get_task(task, max(weights)).vocab)
-    sampled: dict[str, Any] = {"stretch": stretch, "choices": choices, "renamed": renamed, "window": window}
-    data = DataConfig(task, weights, batch=batch, hints=hints, **sampled)
+    sampled: dict[str, Any] = {"stretch": stretch, "choices": choices, "again": again, "renamed": renamed}
+    data = DataConfig(task, weights, batch=batch, window=window, hints=hints, **sampled)
     return Recipe(data, preset(model, words, context=window, **changes), train)
 
 

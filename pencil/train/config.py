@@ -33,6 +33,8 @@ class DataConfig:
     """Learn from a random stretch of this many generated tokens of each trace, or from all of it."""
     choices: int = 1
     """Every other stretch is the one with the rarest words among so many."""
+    again: int = 0
+    """Up to so many instances of a step are ones that were nearly right before, instead of new ones."""
     renamed: float = 0.0
     """How many of the stretches have other names, such as variables, than the reasoner gave; see `Task.names`."""
     window: int = 2048
@@ -51,7 +53,10 @@ class DataConfig:
             raise ConfigError(f"renamed is {self.renamed}; it needs to be a share of the stretches, from 0 to 1")
         if self.renamed and not get_task(self.task, max(self.sizes)).names:
             raise ConfigError(f"renamed is {self.renamed}, but {self.task} has no names to exchange; try 0")
-        _require(self, batch=1, choices=1, window=2, first_steps=0, **({} if self.stretch is None else {"stretch": 1}))
+        stretch = {} if self.stretch is None else {"stretch": 1}
+        _require(self, batch=1, choices=1, again=0, window=2, first_steps=0, **stretch)
+        if self.again >= self.batch:
+            raise ConfigError(f"again is {self.again}, but a step has {self.batch} instances; some need to be new")
 
 
 @dataclass(frozen=True)

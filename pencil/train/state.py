@@ -5,7 +5,7 @@ The previous file is kept, so that a broken one loses only the time since then.
 
 import json
 from collections.abc import Callable
-from dataclasses import dataclass
+from dataclasses import dataclass, field
 from pathlib import Path
 
 from safetensors import SafetensorError, safe_open
@@ -14,6 +14,7 @@ from torch import Tensor
 
 from pencil.errors import CheckpointError
 from pencil.files import sync
+from pencil.train.series import Returning
 
 KEPT = 2
 """How many of the latest files stay."""
@@ -21,7 +22,7 @@ KEPT = 2
 
 @dataclass(frozen=True)
 class State:
-    """Everything that the next step depends on; the data follow from the number of the step."""
+    """Everything that the next step depends on; the data follow from the number of the step and what comes again."""
 
     step: int
     """Steps done."""
@@ -29,6 +30,7 @@ class State:
     """Steps in all, or None while they are still being measured."""
     weights: dict[str, Tensor]
     optimizers: dict[str, Tensor]
+    returning: Returning = field(default_factory=dict)
 
 
 def write_state(directory: Path, state: State) -> Path:
@@ -70,7 +72,8 @@ def saved_states(directory: Path) -> list[Path]:
 
 
 def _header(state: State) -> dict[str, str]:
-    return {"state": json.dumps({"step": state.step, "steps": state.steps})}
+    returning = {str(step): instances for step, instances in state.returning.items()}  # JSON has no numbers as keys
+    return {"state": json.dumps({"step": state.step, "steps": state.steps, "returning": returning})}
 
 
 def _read(path: Path) -> State:
@@ -81,4 +84,6 @@ def _read(path: Path) -> State:
     for name, value in tensors.items():
         part, rest = name.split("/", 1)
         parts[part][rest] = value
-    return State(header["step"], header["steps"], parts["weights"], parts["optimizers"])
+    returning = header.get("returning", {}).items()  # older states have none
+    wrong = {int(step): [(instance, times) for instance, times in some] for step, some in returning}
+    return State(header["step"], header["steps"], parts["weights"], parts["optimizers"], wrong)

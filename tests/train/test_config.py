@@ -19,6 +19,7 @@ from tests.train.examples import small_recipe
         ({"task": "chess"}, "found no task 'chess'"),
         ({"format": "prose"}, "try one of pencil, cot, direct"),
         ({"batch": 0}, "batch is 0"),
+        ({"again": 4}, "again is 4, but a step has 4 instances"),
         ({"window": 1}, "window is 1"),
         ({"stretch": 0}, "stretch is 0"),
         ({"renamed": 1.5}, "renamed is 1.5"),
