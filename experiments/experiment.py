@@ -30,6 +30,8 @@ class Options:
     """Seconds instead of hours: models and sizes that show only that all parts work."""
     runs: Path = Path("runs/reproduce")
     """Where models are trained; a stopped experiment goes on from there."""
+    measured: Path | None = None
+    """Where to keep what was measured of each model, so that another machine can go on; None means beside its run."""
     use: Mapping[str, Path] = field(default_factory=dict)
     """Finished runs to take instead of training: the name of a model, and the run's directory."""
 

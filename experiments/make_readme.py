@@ -21,6 +21,7 @@ GPU: `pencil train paper_sat`, `paper_qbf` and `paper_einstein`, each with `--fo
 learn QBF with hints, in every format that writes traces; `../LOG.md` says what they are.
 
 Training shares well: start the same command once for each core, each with `OMP_NUM_THREADS=1`. Stopped, it goes on.
+What was measured of a finished model is kept in `results/measured/`, where all but `--again` find it.
 `--use MODEL=DIR` takes a finished run of `pencil train` instead, and its hours are the ones that are shown.
 
 Made by `python -m experiments.make_readme` from the stored results; a test keeps it true."""

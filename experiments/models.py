@@ -1,7 +1,7 @@
 """The models of an experiment: each is trained for the same CPU time on one thread, then measured; both are kept.
 
-A stopped experiment goes on where it stopped. The same command, started twice, shares the work: each model is locked by
-the process that is at it.
+A stopped experiment goes on where it stopped, on another machine with the next model. The same command, started twice,
+shares the work: each model is locked by the process that is at it.
 """
 
 import fcntl
@@ -76,13 +76,14 @@ def finish(jobs: Sequence[Job], what: str, measure: Measure, options: Options) -
     """Train and measure every model; by its name, what was measured and what the model took."""
     _check_names(jobs, options)
     jobs = [replace(job, source=options.use.get(job.name, job.source)) for job in jobs]
-    files = {job.name: options.runs / _folder(job) / f"{what}.json" for job in jobs}
+    files = {job.name: (options.measured or options.runs) / _folder(job) / f"{what}.json" for job in jobs}
     for wait in (False, True):  # first what is free, then what another process has not finished
         for job in jobs:
-            path = files[job.name]
-            with _lock(path.parent, wait) as ours:
+            path, place = files[job.name], options.runs / _folder(job)
+            with _lock(place, wait) as ours:
                 if ours and not path.exists():
-                    write_atomically(path, json.dumps(_finish(job, path.parent, measure)) + "\n")
+                    path.parent.mkdir(parents=True, exist_ok=True)
+                    write_atomically(path, json.dumps(_finish(job, place, measure)) + "\n")
     return {name: json.loads(path.read_text(encoding="utf-8")) for name, path in files.items()}
 
 

@@ -53,7 +53,8 @@ def reproduce(
     folder = out or (runs / "quick" if quick else kit.RESULTS)
     result = None if again or quick else experiment.stored(folder)
     if result is None:
-        options = kit.Options(minutes, count, seed, quick, runs / "quick" if quick else runs, _sources(use or []))
+        place, measured = (runs / "quick", None) if quick else (runs, None if again else folder / "measured")
+        options = kit.Options(minutes, count, seed, quick, place, measured, _sources(use or []))
         result = experiment.make(options)
         experiment.store(result, folder)
     print(kit.as_text(experiment.table(result)))

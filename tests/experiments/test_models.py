@@ -28,6 +28,14 @@ def test_a_model_is_trained_measured_and_kept(tmp_path: Path) -> None:
     assert sorted((tmp_path / "mine-quick").rglob("*")) == before
 
 
+def test_what_was_measured_may_be_kept_apart_from_the_model(tmp_path: Path) -> None:
+    job = Job("mine", small_recipe(steps=2))
+    first = finish([job], "look", look_at, Options(runs=tmp_path / "here", measured=tmp_path / "kept"))
+    elsewhere = Options(runs=tmp_path / "there", measured=tmp_path / "kept")
+    assert finish([job], "look", lambda *_: pytest.fail("measured twice"), elsewhere) == first
+    assert not (tmp_path / "there" / "mine-quick" / "run").exists()
+
+
 def test_another_measure_takes_the_same_model(tmp_path: Path) -> None:
     job, options = Job("mine", small_recipe(steps=2)), Options(runs=tmp_path)
     finish([job], "one", look_at, options)
