@@ -40,7 +40,7 @@ def sat() -> Recipe:
     """SAT with 3 to 10 variables, one model of 2.1M parameters, hours on a CPU."""
     train = TrainConfig(steps=10_000, learning_rate=4e-3, additions=0.3, hints_fade=0.5)
     known: dict[str, Any] = {"recent": 8, "pairs": True, "levels": 12, "places": 512}
-    recipe = _recipe("sat", range(3, 11), "small", train, stretch=750, renamed=0.7, window=3_072, **known)
+    recipe = _recipe("sat", range(3, 11), "small", train, stretch=750, again=2, renamed=0.7, window=3_072, **known)
     model = replace(recipe.model, n_heads=2, rope_base=1e12)  # wide heads, most of which does not rotate, find a place
     return _start_with(replace(recipe, model=model), range(3, 6), steps=400)
 

@@ -17,7 +17,7 @@ LATER = 64
 """Steps after which an instance comes again."""
 MOST = 4
 """How often an instance is learned from at the most."""
-NEARLY = 0.01
+NEARLY = 0.005
 """The share of an instance's words that may be wrong; where there are more, new ones teach as much."""
 
 Returning = dict[int, list[tuple[int, int]]]
