@@ -66,7 +66,7 @@ def recipe_for(name: str, format: "Format", options: Options, sizes: Sequence[in
         return recipe
     return replace(
         recipe,
-        data=replace(recipe.data, batch=1, again=0, first_sizes={}, first_steps=0),
+        data=replace(recipe.data, batch=1, first_sizes={}, first_steps=0),
         model=replace(recipe.model, n_layers=1, d_model=16, n_heads=2),
         train=replace(recipe.train, steps=3, warmup=1),
     )

@@ -27,7 +27,7 @@ def sat3() -> Recipe:
 def einstein3() -> Recipe:
     """Puzzles of 3 houses, 1.3M parameters, on two CPU cores."""
     train = TrainConfig(steps=4_400, learning_rate=4e-3, hints_fade=0.7)
-    return _recipe("einstein", [3], "small", train, stretch=600, choices=4, again=2, rope_base=1e5, recent=8)
+    return _recipe("einstein", [3], "small", train, stretch=600, choices=4, rope_base=1e5, recent=8)
 
 
 def qbf() -> Recipe:
@@ -38,9 +38,10 @@ def qbf() -> Recipe:
 
 def sat() -> Recipe:
     """SAT with 3 to 10 variables, one model of 2.1M parameters, hours on a CPU."""
-    train = TrainConfig(steps=10_000, learning_rate=4e-3, additions=0.3, hints_fade=0.5)
+    train = TrainConfig(steps=8_500, learning_rate=4e-3, additions=0.3, hints_fade=0.5)
     known: dict[str, Any] = {"recent": 8, "pairs": True, "levels": 12, "places": 512}
-    recipe = _recipe("sat", range(3, 11), "small", train, stretch=750, again=2, renamed=0.7, window=3_072, **known)
+    names: dict[str, Any] = {"renamed": 0.7, "renamed_steps": 5_500}
+    recipe = _recipe("sat", range(3, 11), "small", train, stretch=750, window=3_072, **names, **known)
     model = replace(recipe.model, n_heads=2, rope_base=1e12)  # wide heads, most of which does not rotate, find a place
     return _start_with(replace(recipe, model=model), range(3, 6), steps=400)
 
@@ -118,8 +119,8 @@ def _recipe(
     batch: int = 4,
     stretch: int | None = None,
     choices: int = 1,
-    again: int = 0,
     renamed: float = 0.0,
+    renamed_steps: int | None = None,
     window: int = 2_048,
     hints: bool = True,
     **changes: Any,
@@ -127,8 +128,9 @@ def _recipe(
     """A recipe for problem sizes that are drawn equally often, or with the weights given; `changes` of the preset."""
     weights = dict(sizes) if isinstance(sizes, Mapping) else dict.fromkeys(sizes, 1.0)
     words = len(get_task(task, max(weights)).vocab)
-    sampled: dict[str, Any] = {"stretch": stretch, "choices": choices, "again": again, "renamed": renamed}
-    data = DataConfig(task, weights, batch=batch, window=window, hints=hints, **sampled)
+    sampled: dict[str, Any] = {"stretch": stretch, "choices": choices, "window": window}
+    names: dict[str, Any] = {"renamed": renamed, "renamed_steps": renamed_steps}
+    data = DataConfig(task, weights, batch=batch, hints=hints, **sampled, **names)
     return Recipe(data, preset(model, words, context=window, **changes), train)
 
 

@@ -43,7 +43,7 @@ def train(
     ] = None,
     resume: Annotated[bool, typer.Option("--resume", help="Go on with the run in this directory.")] = False,
     device: Annotated[Device, typer.Option(help="What to compute on.")] = "cpu",
-    workers: Annotated[int, typer.Option(min=0, max=32, help="Processes that draw instances ahead of the step.")] = 1,
+    workers: Annotated[int, typer.Option(min=0, help="Processes that draw instances ahead of the step.")] = 1,
     threads: Annotated[int | None, typer.Option(min=1, help="CPU threads.", show_default="all cores")] = None,
     bf16: Annotated[bool, typer.Option("--bf16", help="Compute in bfloat16; for GPUs.")] = False,
     compile_: Annotated[bool, typer.Option("--compile", help="Compile the model; for GPUs.")] = False,

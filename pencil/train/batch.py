@@ -52,8 +52,6 @@ class Batch:
     """(M,) after which of the last chunks' queries a target is predicted."""
     targets: Ints
     """(M,)"""
-    instances: Ints
-    """(M,) which of a step's instances each target is of."""
     hints: Hints
     """As those of `Packed`; what is looked at is a place in the batch."""
     packed: int
@@ -102,8 +100,8 @@ class Batch:
         return np.where(self.positions > 0, latest, -1)
 
 
-def make_batch(traces: Sequence[Packed], chunk: int | None = None, instances: Sequence[int] | None = None) -> Batch:
-    """Traces to chunks, chunks to buckets; `instances` says which of a step's each trace is."""
+def make_batch(traces: Sequence[Packed], chunk: int | None = None) -> Batch:
+    """Traces to chunks, chunks to buckets."""
     packed = join(traces)
     chunk = chunk or chunk_for(packed)
     padding = -len(packed) % chunk
@@ -123,7 +121,6 @@ def make_batch(traces: Sequence[Packed], chunk: int | None = None, instances: Se
         last=_placed(last, order),
         inputs=np.argsort(last.queries, kind="stable")[asked],
         targets=packed.targets,
-        instances=np.repeat(instances or range(len(traces)), [len(trace.targets) for trace in traces]),
         hints=Hints(packed.hints.mind, _placed_looks(packed.hints.looks, order)),
         packed=len(packed),
     )

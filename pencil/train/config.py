@@ -33,10 +33,10 @@ class DataConfig:
     """Learn from a random stretch of this many generated tokens of each trace, or from all of it."""
     choices: int = 1
     """Every other stretch is the one with the rarest words among so many."""
-    again: int = 0
-    """Up to so many instances of a step are ones that were nearly right before, instead of new ones."""
     renamed: float = 0.0
     """How many of the stretches have other names, such as variables, than the reasoner gave; see `Task.names`."""
+    renamed_steps: int | None = None
+    """In how many steps that is so, the first ones; None means in all. What is asked for in the end has true names."""
     window: int = 2048
     """The longest sequence the model reads; what is beyond is cut, as in the paper."""
     hints: bool = True
@@ -53,10 +53,9 @@ class DataConfig:
             raise ConfigError(f"renamed is {self.renamed}; it needs to be a share of the stretches, from 0 to 1")
         if self.renamed and not get_task(self.task, max(self.sizes)).names:
             raise ConfigError(f"renamed is {self.renamed}, but {self.task} has no names to exchange; try 0")
-        stretch = {} if self.stretch is None else {"stretch": 1}
-        _require(self, batch=1, choices=1, again=0, window=2, first_steps=0, **stretch)
-        if self.again >= self.batch:
-            raise ConfigError(f"again is {self.again}, but a step has {self.batch} instances; some need to be new")
+        least = {"stretch": 1, "renamed_steps": 0}
+        given = {name: bound for name, bound in least.items() if getattr(self, name) is not None}
+        _require(self, batch=1, choices=1, window=2, first_steps=0, **given)
 
 
 @dataclass(frozen=True)

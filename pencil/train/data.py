@@ -21,7 +21,6 @@ from pencil.train.batch import Batch, make_batch
 from pencil.train.config import DataConfig
 from pencil.train.memory import garbage_left_alone
 from pencil.train.pack import Hints, Ints, Packed, pack
-from pencil.train.series import LATER, Series
 from pencil.train.split import draw, is_held_out
 
 EDGES = 0.1
@@ -54,10 +53,11 @@ class Data(Dataset[list[Batch]]):
         """That of the largest size, which holds those of the others."""
         return self.tasks[max(self.tasks)].vocab
 
-    def __getitem__(self, instances: Sequence[int]) -> list[Batch]:
-        """This process's part of a step with these instances, one batch for each share."""
-        traces = {place: self.packed(instances[place]) for place in range(self.part, len(instances), self.parts)}
-        return [make_batch([traces[place] for place in share], instances=share) for share in deal(traces, self.shares)]
+    def __getitem__(self, step: int) -> list[Batch]:
+        """This process's part of a step, one batch for each share."""
+        first = step * self.config.batch
+        traces = [self.packed(first + i) for i in range(self.part, self.config.batch, self.parts)]
+        return [make_batch(share) for share in deal(traces, self.shares)]
 
     @garbage_left_alone()
     def packed(self, index: int) -> Packed:
@@ -67,7 +67,9 @@ class Data(Dataset[list[Batch]]):
         sizes = config.first_sizes if index < config.first_steps * config.batch else config.sizes
         task = self.tasks[rng.choices(list(sizes), weights=list(sizes.values()))[0]]
         among = config.choices if self._marks and config.stretch and index % 2 else 1  # whole traces differ in length
-        drawn = [self._draw(task, rng) for _ in range(among)]
+        ends = config.renamed_steps
+        renamed = config.renamed if ends is None or index < ends * config.batch else 0.0
+        drawn = [self._draw(task, rng, renamed) for _ in range(among)]
         stretch = max(drawn, key=lambda some: self.rarity(some.generated)) if len(drawn) > 1 else drawn[0]
         packed = pack(stretch.live, stretch.generated, self._marks, self._hints(task, stretch))
         return packed.without(stretch.unsettled).within(config.window)
@@ -77,10 +79,10 @@ class Data(Dataset[list[Batch]]):
         """Those that erase; a chain of thought has none."""
         return self.vocab.marks if self.config.format == "pencil" else None
 
-    def _draw(self, task: Task[Any], rng: Random) -> "Stretch":
-        """A stretch of a random instance."""
+    def _draw(self, task: Task[Any], rng: Random, share: float) -> "Stretch":
+        """A stretch of a random instance; its names are other ones in a share of the cases."""
         trace = task.trace(draw(task, rng, held_out=False), self.config.format)
-        renamed = self.config.renamed > 0 and rng.random() < self.config.renamed
+        renamed = share > 0 and rng.random() < share
         if renamed:
             trace = self._rename(trace, task, rng)
         prompt, generated = self.vocab.encode(trace.prompt), self.vocab.encode(trace.generated)
@@ -137,14 +139,14 @@ class Data(Dataset[list[Batch]]):
         tokens = self.vocab.encode(list(mind))
         return [token + 1 if holds else -token - 1 for token, holds in zip(tokens, mind.values(), strict=True)]
 
-    def batches(self, series: Series, first: int, workers: int) -> Iterator[list[Batch]]:
+    def batches(self, first: int, workers: int) -> Iterator[list[Batch]]:
         """Endless, from a step on; made in worker processes ahead of time, or here if there are none."""
         loader: DataLoader[list[Batch]] = DataLoader(
             self,
-            sampler=_StepsFrom(series, first),
+            sampler=_StepsFrom(first),
             batch_size=None,
             num_workers=workers,
-            prefetch_factor=min(AHEAD, (LATER - 1) // workers) if workers else None,
+            prefetch_factor=AHEAD if workers else None,
             multiprocessing_context="spawn" if workers else None,
             worker_init_fn=_leave_signals_to_the_parent,
         )
@@ -168,13 +170,12 @@ class Stretch:
 
 @dataclass(frozen=True)
 class _StepsFrom:
-    """The instances of steps without end."""
+    """Step numbers without end."""
 
-    series: Series
     first: int
 
-    def __iter__(self) -> Iterator[list[int]]:
-        return map(self.series.instances, count(self.first))
+    def __iter__(self) -> Iterator[int]:
+        return count(self.first)
 
 
 def _rows(heads: Sequence[Sequence[int]], tails: Sequence[Sequence[int]]) -> Ints:
@@ -184,14 +185,14 @@ def _rows(heads: Sequence[Sequence[int]], tails: Sequence[Sequence[int]]) -> Int
     return np.column_stack((np.repeat(np.array(heads), lengths, axis=0), numbers)) if heads else numbers
 
 
-def deal(traces: Mapping[int, Packed], shares: int) -> list[list[int]]:
-    """The keys in shares of about equal cost: the dearest trace first, each to the share that is cheapest so far."""
-    dealt: list[list[int]] = [[] for _ in range(min(shares, len(traces)))]
+def deal(traces: Sequence[Packed], shares: int) -> list[list[Packed]]:
+    """Shares of about equal cost: the dearest trace first, each to the share that is cheapest so far."""
+    dealt: list[list[Packed]] = [[] for _ in range(min(shares, len(traces)))]
     costs = [0] * len(dealt)
-    for key in sorted(traces, key=lambda key: cost(traces[key]), reverse=True):
+    for trace in sorted(traces, key=cost, reverse=True):
         cheapest = costs.index(min(costs))
-        dealt[cheapest].append(key)
-        costs[cheapest] += cost(traces[key])
+        dealt[cheapest].append(trace)
+        costs[cheapest] += cost(trace)
     return dealt
 
 

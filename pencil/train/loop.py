@@ -13,9 +13,7 @@ from dataclasses import dataclass
 from pathlib import Path
 from typing import Any
 
-import numpy as np
 import torch
-from numpy.typing import NDArray
 from safetensors import SafetensorError
 from torch import Tensor, nn
 
@@ -33,7 +31,6 @@ from pencil.train.loss import Loss, PackedLoss
 from pencil.train.memory import keep_freed_memory
 from pencil.train.meter import Meter, Report, StepResult, Stopwatch
 from pencil.train.optim import Optimizers, hint_weight, learning_rate, scale_additions
-from pencil.train.series import Series, nearly_right
 from pencil.train.state import State, read_state, saved_states, write_state
 from pencil.train.world import World
 
@@ -82,7 +79,6 @@ class Trainer:
         threads = machine.threads or torch.get_num_threads()
         shares = min(threads, recipe.data.batch) if self._on_one_cpu else 1
         self.data = Data(recipe.data, self.world.rank, self.world.size, shares)
-        self.series = Series(recipe.data)
         self.hands = Hands(shares, threads)
         self.model = Transformer(recipe.model, seed=recipe.train.seed).to(self.world.device)
         scale_additions(self.model, recipe.train.additions)
@@ -108,7 +104,7 @@ class Trainer:
 
     def run(self) -> None:
         """Learn until all steps are done, or until interrupted."""
-        steps = self.data.batches(self.series, self.step, self.machine.workers)
+        steps = self.data.batches(self.step, self.machine.workers)
         with interrupts() as received:
             while not self.done:
                 stop = self._advance(steps, bool(received))
@@ -141,20 +137,13 @@ class Trainer:
             sum(len(batch.targets) for batch in batches),
             sum(batch.packed for batch in batches),
             stop,
-            *self._nearly_right(batches, wrong),
         )
-        total, wrongs, targets, packed, stops, *nearly = self.world.sum(local)
-        self.series.note(self.step, nearly)
+        total, wrongs, targets, packed, stops = self.world.sum(local)
         self._move(total, targets)
         result = StepResult(total, int(wrongs), int(targets), int(packed), waited + watch.lap(), waited)
         self.meter.add(result, batches, wrong)
         self._measure(result.seconds)
         return stops > 0
-
-    def _nearly_right(self, batches: list[Batch], wrong: list[NDArray[np.bool_]]) -> list[bool]:
-        """Which of the step's instances are, of those that this process has."""
-        instances = np.concatenate([batch.instances for batch in batches])
-        return nearly_right(instances, np.concatenate(wrong), self.recipe.data.batch)
 
     def _loss(self, batch: Batch) -> Loss:
         with torch.autocast(self.world.device.type, torch.bfloat16) if self.machine.bf16 else nullcontext():
@@ -206,7 +195,7 @@ class Trainer:
         """Write the state to go on from, and the model as it is now."""
         if self.world.leads:
             weights, optimizers = self.model.state_dict(), self.optimizers.state()
-            write_state(self.out / "state", State(self.step, self.steps, weights, optimizers, self.series.returning))
+            write_state(self.out / "state", State(self.step, self.steps, weights, optimizers))
         self._save_model()
 
     def _save_model(self) -> None:
@@ -225,7 +214,6 @@ class Trainer:
         self.model.load_state_dict(state.weights)
         self.optimizers.restore(state.optimizers)
         self.step = state.step
-        self.series.returning = state.returning
         if self.recipe.train.minutes is not None:
             self.steps = state.steps
         if self.steps is not None and self.steps < self.step:

@@ -5,7 +5,7 @@ The previous file is kept, so that a broken one loses only the time since then.
 
 import json
 from collections.abc import Callable
-from dataclasses import dataclass, field
+from dataclasses import dataclass
 from pathlib import Path
 
 from safetensors import SafetensorError, safe_open
@@ -14,7 +14,6 @@ from torch import Tensor
 
 from pencil.errors import CheckpointError
 from pencil.files import sync
-from pencil.train.series import Returning
 
 KEPT = 2
 """How many of the latest files stay."""
@@ -22,7 +21,7 @@ KEPT = 2
 
 @dataclass(frozen=True)
 class State:
-    """Everything that the next step depends on; the data follow from the number of the step and what comes again."""
+    """Everything that the next step depends on; the data follow from the number of the step."""
 
     step: int
     """Steps done."""
@@ -30,7 +29,6 @@ class State:
     """Steps in all, or None while they are still being measured."""
     weights: dict[str, Tensor]
     optimizers: dict[str, Tensor]
-    returning: Returning = field(default_factory=dict)
 
 
 def write_state(directory: Path, state: State) -> Path:
@@ -72,8 +70,7 @@ def saved_states(directory: Path) -> list[Path]:
 
 
 def _header(state: State) -> dict[str, str]:
-    returning = {str(step): instances for step, instances in state.returning.items()}  # JSON has no numbers as keys
-    return {"state": json.dumps({"step": state.step, "steps": state.steps, "returning": returning})}
+    return {"state": json.dumps({"step": state.step, "steps": state.steps})}
 
 
 def _read(path: Path) -> State:
@@ -84,6 +81,4 @@ def _read(path: Path) -> State:
     for name, value in tensors.items():
         part, rest = name.split("/", 1)
         parts[part][rest] = value
-    returning = header.get("returning", {}).items()  # older states have none
-    wrong = {int(step): [(instance, times) for instance, times in some] for step, some in returning}
-    return State(header["step"], header["steps"], parts["weights"], parts["optimizers"], wrong)
+    return State(header["step"], header["steps"], parts["weights"], parts["optimizers"])

@@ -19,10 +19,10 @@ from tests.train.examples import small_recipe
         ({"task": "chess"}, "found no task 'chess'"),
         ({"format": "prose"}, "try one of pencil, cot, direct"),
         ({"batch": 0}, "batch is 0"),
-        ({"again": 4}, "again is 4, but a step has 4 instances"),
         ({"window": 1}, "window is 1"),
         ({"stretch": 0}, "stretch is 0"),
         ({"renamed": 1.5}, "renamed is 1.5"),
+        ({"renamed_steps": -1}, "renamed_steps is -1"),
         ({"renamed": 0.5}, "qbf has no names to exchange"),
     ],
 )

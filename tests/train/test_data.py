@@ -14,12 +14,10 @@ from pencil.train.batch import Batch
 from pencil.train.config import DataConfig
 from pencil.train.data import PAIRS, Data, deal, random_stretch
 from pencil.train.pack import Hints, Packed
-from pencil.train.series import Series
 from pencil.train.split import is_held_out
 from tests.train.examples import task_trace
 
 CONFIG = DataConfig("qbf", {2: 1.0, 3: 1.0}, batch=4)
-STEP = range(12, 16)
 
 
 def assert_same(some: list[Batch], others: list[Batch]) -> None:
@@ -28,8 +26,8 @@ def assert_same(some: list[Batch], others: list[Batch]) -> None:
 
 
 def test_a_steps_batch_is_the_same_whoever_makes_it_and_when() -> None:
-    in_order = list(islice(Data(CONFIG).batches(Series(CONFIG), first=0, workers=0), 3))
-    resumed = next(Data(CONFIG).batches(Series(CONFIG), first=2, workers=0))
+    in_order = list(islice(Data(CONFIG).batches(first=0, workers=0), 3))
+    resumed = next(Data(CONFIG).batches(first=2, workers=0))
     assert_same(in_order[2], resumed)
 
 
@@ -57,26 +55,26 @@ def test_an_instance_does_not_depend_on_how_python_orders_its_sets(task: str) ->
 
 @pytest.mark.slow
 def test_workers_give_the_batches_in_order() -> None:
-    plain = islice(Data(CONFIG).batches(Series(CONFIG), first=5, workers=0), 6)
-    for here, there in zip(plain, Data(CONFIG).batches(Series(CONFIG), first=5, workers=2), strict=False):
+    plain = islice(Data(CONFIG).batches(first=5, workers=0), 6)
+    for here, there in zip(plain, Data(CONFIG).batches(first=5, workers=2), strict=False):
         assert_same(here, there)
 
 
 def test_processes_share_the_instances_of_a_step() -> None:
-    whole = Counter(Data(CONFIG)[STEP][0].targets.tolist())
-    parts = [batch for part in range(2) for batch in Data(CONFIG, part, 2)[STEP]]
+    whole = Counter(Data(CONFIG)[3][0].targets.tolist())
+    parts = [batch for part in range(2) for batch in Data(CONFIG, part, 2)[3]]
     assert sum((Counter(part.targets.tolist()) for part in parts), Counter()) == whole
 
 
 def test_threads_share_the_instances_of_a_process_about_equally() -> None:
-    [whole], shares = Data(CONFIG)[STEP], Data(CONFIG, shares=2)[STEP]
+    [whole], shares = Data(CONFIG)[3], Data(CONFIG, shares=2)[3]
     assert sorted(np.concatenate([share.targets for share in shares])) == sorted(whole.targets)
     assert min(share.packed for share in shares) > 0.3 * whole.packed
 
 
 def test_no_share_is_empty() -> None:
-    traces = {index: Data(CONFIG).packed(index) for index in range(3)}
-    assert sorted(deal(traces, 8)) == [[0], [1], [2]]
+    traces = [Data(CONFIG).packed(index) for index in range(3)]
+    assert [len(share) for share in deal(traces, 8)] == [1, 1, 1]
 
 
 def test_shares_cost_about_the_same() -> None:
@@ -85,16 +83,7 @@ def test_shares_cost_about_the_same() -> None:
         return Packed(zeros, zeros + position, zeros, zeros, zeros, Hints.of())
 
     near, dear, short = made(100, 0), made(40, 2 * PAIRS), made(60, 0)  # cost 100, 120 and 60
-    assert deal({7: near, 8: dear, 9: short}, 2) == [[8], [7, 9]]
-
-
-@pytest.mark.parametrize("part", [0, 1])
-def test_a_target_knows_its_instance(part: int) -> None:
-    data = Data(CONFIG, part, parts=2, shares=2)
-    for batch in data[STEP]:
-        for place in set(batch.instances.tolist()):
-            assert place % 2 == part
-            assert batch.targets[batch.instances == place].tolist() == data.packed(STEP[place]).targets.tolist()
+    assert [[len(trace) for trace in share] for share in deal([near, dear, short], 2)] == [[40], [100, 60]]
 
 
 def test_every_other_stretch_has_the_rarest_words_of_many() -> None:
@@ -144,6 +133,14 @@ def test_nothing_is_learned_about_what_the_order_of_names_decides() -> None:
     assert tried > 0
     assert len(packed.targets) == len(plain.targets) - tried
     assert not (packed.ids[packed.inputs] == try_).any()
+
+
+def test_names_are_true_again_in_the_last_steps() -> None:
+    config = replace(RENAMED, renamed_steps=3)
+    always, never, first = (Data(each) for each in (RENAMED, replace(RENAMED, renamed=0.0), config))
+    last = 3 * config.batch - 1
+    assert first.packed(last).ids.tolist() == always.packed(last).ids.tolist() != never.packed(last).ids.tolist()
+    assert first.packed(last + 1).ids.tolist() == never.packed(last + 1).ids.tolist()
 
 
 def test_another_seed_gives_other_data() -> None:
@@ -205,7 +202,7 @@ def test_a_stretch_starts_after_a_reduction_with_what_is_live() -> None:
 
 
 def test_stretches_bound_a_batch() -> None:
-    [batch] = Data(replace(CONFIG, sizes={6: 1.0}, stretch=40))[STEP]
+    [batch] = Data(replace(CONFIG, sizes={6: 1.0}, stretch=40))[0]
     assert len(batch.targets) <= 4 * 40
 
 
@@ -221,5 +218,5 @@ def test_hints_are_those_of_the_task_before_each_target() -> None:
 
 
 def test_hints_may_be_left_out() -> None:
-    [batch] = Data(replace(CONFIG, hints=False))[STEP]
+    [batch] = Data(replace(CONFIG, hints=False))[0]
     assert not len(batch.hints.mind)

@@ -109,19 +109,6 @@ def test_stopping_and_resuming_gives_the_same_weights(tmp_path: Path, number: in
     assert_same_weights(whole, resumed)
 
 
-def test_a_resumed_run_knows_what_comes_again(tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> None:
-    monkeypatch.setattr("pencil.train.series.LATER", 3)
-    monkeypatch.setattr("pencil.train.series.NEARLY", 1.0)
-    recipe = small_recipe(steps=8)
-    recipe = replace(recipe, data=replace(recipe.data, again=1))
-    whole, plain = run(recipe, tmp_path / "whole"), run(small_recipe(steps=8), tmp_path / "plain")
-    run(recipe, tmp_path / "parts", hooks=Hooks(report=interrupt_after(3)))
-    resumed = run(recipe, tmp_path / "parts", resume=True)
-    assert_same_weights(whole, resumed)
-    assert whole.series.returning == resumed.series.returning
-    assert not torch.equal(whole.model.embedding.weight, plain.model.embedding.weight)
-
-
 def test_a_finished_run_says_so_and_is_not_evaluated_again(tmp_path: Path) -> None:
     evaluated: list[int] = []
     said: list[str] = []
@@ -166,7 +153,7 @@ def test_a_longer_run_goes_on_at_the_rates_of_its_new_length(tmp_path: Path) -> 
 
 def test_hints_fade_away_over_the_last_steps(tmp_path: Path) -> None:
     trainer = run(small_recipe(steps=4, hints_fade=0.5), tmp_path)
-    [batch] = trainer.data[range(2)]
+    [batch] = trainer.data[0]
     losses = []
     for trainer.step in range(5):
         losses.append(trainer._loss(batch).hints.item())
@@ -185,7 +172,7 @@ def test_threads_that_share_a_batch_learn_what_one_does(tmp_path: Path) -> None:
     whole = run(small_recipe(steps=5), tmp_path / "one")
     shared = train(small_recipe(steps=5), tmp_path / "two", Machine(workers=0, threads=2), QUIET)
     torch.set_num_threads(1)
-    assert len(shared.data[range(2)]) == 2
+    assert len(shared.data[0]) == 2
     for name, weight in whole.model.state_dict().items():
         assert torch.allclose(weight, shared.model.state_dict()[name], atol=2e-4), name  # they moved by about 0.01
 

@@ -9,14 +9,14 @@ from pencil.train.state import State, read_state, saved_states, write_state
 
 
 def state_of(step: int) -> State:
-    return State(step, 100, {"a": torch.full((2, 3), float(step))}, {"a/velocity": torch.arange(4.0)}, {6: [(8, 2)]})
+    return State(step, 100, {"a": torch.full((2, 3), float(step))}, {"a/velocity": torch.arange(4.0)})
 
 
 def test_a_state_comes_back_as_it_was(tmp_path: Path) -> None:
     write_state(tmp_path, state_of(7))
     found = read_state(tmp_path, pytest.fail)
     assert found is not None
-    assert (found.step, found.steps, found.returning) == (7, 100, {6: [(8, 2)]})
+    assert (found.step, found.steps) == (7, 100)
     assert torch.equal(found.weights["a"], torch.full((2, 3), 7.0))
     assert torch.equal(found.optimizers["a/velocity"], torch.arange(4.0))
 
