@@ -171,11 +171,12 @@ def seconds_a_step(recipe: "Recipe") -> float:
 
 def _with_steps(recipe: "Recipe", steps: int, looks: int) -> "Recipe":
     """The recipe with its length; what comes first takes the same share of it as before."""
-    first = round(recipe.data.first_steps * steps / recipe.train.steps)
-    every = max(1, steps // looks) if looks else 0
+    data, every = recipe.data, max(1, steps // looks) if looks else 0
+    first = {"first_steps": data.first_steps, "renamed_steps": data.renamed_steps}
+    shares = {name: round(count * steps / recipe.train.steps) for name, count in first.items() if count is not None}
     return replace(
         recipe,
-        data=replace(recipe.data, first_steps=first),
+        data=replace(data, **shares),
         train=replace(recipe.train, steps=steps, minutes=None, evaluate_every=every),
     )
 

@@ -61,12 +61,12 @@ def test_minutes_become_steps_once(tmp_path: Path, monkeypatch: pytest.MonkeyPat
     speeds = iter([3.0])
     monkeypatch.setattr(models, "seconds_a_step", lambda recipe: next(speeds))
     recipe = small_recipe(steps=100)
-    recipe = replace(recipe, data=replace(recipe.data, first_sizes={2: 1.0}, first_steps=50))
+    recipe = replace(recipe, data=replace(recipe.data, first_sizes={2: 1.0}, first_steps=50, renamed_steps=75))
     job = Job("mine", recipe, minutes=0.2)
     for what in ("one", "two"):  # the second time goes on with the steps of the first
         assert finish([job], what, look_at, Options(runs=tmp_path))["mine"]["steps"] == 4
     asked = json.loads((tmp_path / "mine-0.2m" / "run" / "run.json").read_text())
-    assert (asked["train"]["steps"], asked["data"]["first_steps"]) == (4, 2)
+    assert (asked["train"]["steps"], asked["data"]["first_steps"], asked["data"]["renamed_steps"]) == (4, 2, 3)
 
 
 def test_speed_is_measured_in_seconds_of_the_processor(monkeypatch: pytest.MonkeyPatch) -> None:
