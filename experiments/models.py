@@ -173,7 +173,8 @@ def _with_steps(recipe: "Recipe", steps: int, looks: int) -> "Recipe":
     """The recipe with its length; what comes first takes the same share of it as before."""
     data, every = recipe.data, max(1, steps // looks) if looks else 0
     first = {"first_steps": data.first_steps, "renamed_steps": data.renamed_steps}
-    shares = {name: round(count * steps / recipe.train.steps) for name, count in first.items() if count is not None}
+    share = steps / recipe.train.steps
+    shares: Result = {name: round(share * count) for name, count in first.items() if count is not None}
     return replace(
         recipe,
         data=replace(data, **shares),
