@@ -3,7 +3,7 @@
 import signal
 from bisect import bisect_right
 from collections.abc import Iterator, Mapping, Sequence
-from dataclasses import dataclass
+from dataclasses import dataclass, replace
 from functools import cached_property
 from itertools import chain, count, product
 from random import Random
@@ -70,9 +70,9 @@ class Data(Dataset[list[Batch]]):
         ends = config.renamed_steps
         renamed = config.renamed if ends is None or index < ends * config.batch else 0.0
         drawn = [self._draw(task, rng, renamed) for _ in range(among)]
-        stretch = max(drawn, key=lambda some: self.rarity(some.generated)) if len(drawn) > 1 else drawn[0]
-        packed = pack(stretch.live, stretch.generated, self._marks, self._hints(task, stretch))
-        return packed.without(stretch.unsettled).within(config.window)
+        stretch = max(drawn, key=lambda some: self.rarity(some.said)) if len(drawn) > 1 else drawn[0]
+        packed = pack(stretch.given, stretch.said, self._marks, self._hints(task, stretch))
+        return packed.without(stretch.left_out).within(config.window)
 
     @property
     def _marks(self) -> Marks[int] | None:
@@ -86,13 +86,13 @@ class Data(Dataset[list[Batch]]):
         if renamed:
             trace = self._rename(trace, task, rng)
         prompt, generated = self.vocab.encode(trace.prompt), self.vocab.encode(trace.generated)
-        live = prompt
+        stretch = Stretch(prompt, generated)
         if self._marks is None:
-            generated = generated[: self.config.window]
+            stretch = Stretch(prompt, generated[: self.config.window])
         elif self.config.stretch is not None:
-            live, generated = random_stretch(prompt, generated, self._marks, self.config.stretch, rng)
-        unsettled = task.unsettled(self.vocab.decode(generated)) if renamed else []
-        return Stretch(live, generated, len(live) - (len(live) == len(prompt)), unsettled)
+            stretch = random_stretch(prompt, generated, self._marks, self.config.stretch, rng)
+        unsettled = task.unsettled(self.vocab.decode(stretch.said)) if renamed else []
+        return replace(stretch, unsettled=unsettled)
 
     def _rename(self, trace: Trace[str], task: Task[Any], rng: Random) -> Trace[str]:
         """The trace with any names that the largest size has; its prompt is still not a held-out one."""
@@ -120,11 +120,11 @@ class Data(Dataset[list[Batch]]):
         return 1 / counts
 
     def _hints(self, task: Task[Any], stretch: "Stretch") -> Hints | None:
-        """What the task tells beside the trace, in numbers, from the first word on that it is right about."""
+        """What the task tells beside the trace, in numbers, but not at words that were moved: what followed is gone."""
         if not self.config.hints:
             return None
-        words = self.vocab.decode([*stretch.live, *stretch.generated])
-        hints = [hint for hint in task.hints(words) if hint.place >= stretch.first]
+        words, moved = self.vocab.decode([*stretch.given, *stretch.said]), set(stretch.moved)
+        hints = [hint for hint in task.hints(words) if hint.place not in moved]
         minds = [hint for hint in hints if hint.mind]
         shared = {id(hint.mind): hint.mind for hint in minds}  # many have the same in mind
         tokens = {key: self._signed(mind) for key, mind in shared.items()}
@@ -155,17 +155,20 @@ class Data(Dataset[list[Batch]]):
 
 @dataclass(frozen=True)
 class Stretch:
-    """What is live in an instance, and what is generated next."""
+    """A part of a trace: what is given, and what is said after it."""
 
-    live: list[int]
-    generated: list[int]
-    first: int
-    """The first word that hints are right about.
+    given: list[int]
+    said: list[int]
+    moved: Sequence[int] = ()
+    """The places, what is given included, of words that are live as answers: they were said where more was live."""
+    unsettled: Sequence[int] = ()
+    """The places, among what is said, of words that nobody could know: they follow from names that were changed."""
 
-    That is the last one of a prompt, but not of what is live after a reduction: its hints are about the [RETURN].
-    """
-    unsettled: list[int]
-    """The words generated that nobody could know, since they follow from names that were changed."""
+    @property
+    def left_out(self) -> list[int]:
+        """The places, among what is said, of words that are not learned from."""
+        start = len(self.given)
+        return [*(place - start for place in self.moved if place >= start), *self.unsettled]
 
 
 @dataclass(frozen=True)
@@ -203,19 +206,35 @@ def cost(trace: Packed) -> int:
 
 def random_stretch(
     prompt: Sequence[int], generated: Sequence[int], marks: Marks[int], length: int, rng: Random
-) -> tuple[list[int], list[int]]:
+) -> Stretch:
     """What is live after a reduction, and the next tokens generated; the paper allows to draw segments.
 
-    A stretch is as long as the trace allows, and no token but those near the edges is learned from more than others.
+    A stretch is as long as the trace allows, and none of its new tokens but those near the edges is learned from more
+    than others. What is live has to be read anyway, and most of it was said with just what is before it live. So it is
+    learned from, too.
     """
     starts = [0, *(place + 1 for place, token in enumerate(generated[:-1]) if token == marks.ret)]
     last = next(start for start in starts if len(generated) - start <= length or start == starts[-1])
     edge = rng.random()
     at = 0 if edge < EDGES else last if edge < 2 * EDGES else rng.randint(0, last)
     start = starts[bisect_right(starts, at) - 1]
-    context = Context(prompt, marks)
-    context.extend(generated[:start])
-    return list(context), list(generated[start : start + length])
+    live, given, moved = live_after(prompt, generated[:start], marks)
+    given = max(1, given)  # something has to come before the first word
+    return Stretch(live[:given], [*live[given:], *generated[start : start + length]], moved)
+
+
+def live_after(prompt: Sequence[int], generated: Sequence[int], marks: Marks[int]) -> tuple[list[int], int, list[int]]:
+    """What is live when all this was generated, how much of it is the prompt, and the places of what was moved there.
+
+    >>> live_after([9], [8, 0, 5, 1, 7, 2, 6], Marks(call=0, sep=1, ret=2))  # 9 8 [CALL] 5 [SEP] 7 [RETURN] 6
+    ([9, 8, 7, 6], 1, [2])
+    """
+    context, given, moved = Context(prompt, marks), len(prompt), list[int]()
+    for reduction in filter(None, map(context.append, generated)):
+        given = min(given, reduction.kept)
+        answer = range(reduction.kept, reduction.kept + len(reduction.answer))
+        moved = [*(place for place in moved if place < reduction.kept), *answer]
+    return list(context), given, moved
 
 
 def _leave_signals_to_the_parent(worker: int) -> None:

@@ -192,18 +192,58 @@ def test_a_stretch_starts_after_a_reduction_with_what_is_live() -> None:
             place_of[tuple(context)] = place
     starts = set()
     for seed in range(60):
-        prompt, generated = random_stretch(trace.prompt, trace.generated, trace.marks, 50, Random(seed))
-        start = place_of[tuple(prompt)]
-        assert generated == list(trace.generated[start : start + 50])
-        starts.add(start)
+        stretch = random_stretch(trace.prompt, trace.generated, trace.marks, 50, Random(seed))
+        words = (*stretch.given, *stretch.said)
+        found = {
+            place
+            for live, place in place_of.items()
+            if words == (*live, *trace.generated[place : place + 50]) and stretch.given == list(trace.prompt)
+        }
+        assert len(found) == 1
+        starts |= found
     assert 0 in starts
     assert len(starts) > 5
     assert len([start for start in starts if len(trace.generated) - start <= 50]) == 1  # all others are of full length
 
 
-def test_stretches_bound_a_batch() -> None:
-    [batch] = Data(replace(CONFIG, sizes={6: 1.0}, stretch=40))[0]
-    assert len(batch.targets) <= 4 * 40
+def test_stretches_bound_what_is_new() -> None:
+    whole, part = (Data(replace(CONFIG, sizes={6: 1.0}, stretch=stretch)).packed(1) for stretch in (None, 40))
+    assert len(part.targets) < 0.1 * len(whole.targets)
+
+
+Known = tuple[int, frozenset[tuple[int, int]], frozenset[tuple[int, int, int]]]
+"""A target, the hints of what is in mind before it, and where heads look, by its place in what is live."""
+
+
+def known_from(packed: Packed) -> dict[tuple[int, ...], Known]:
+    """By what is live, what is learned after it."""
+    found: dict[tuple[int, ...], Known] = {}
+    mind, looks, sees = packed.hints.mind.tolist(), packed.hints.looks.tolist(), packed.sees()
+    for number, (index, target) in enumerate(zip(packed.inputs.tolist(), packed.targets.tolist(), strict=True)):
+        live = np.flatnonzero(sees[index])
+        place = {there: at for at, there in enumerate(live.tolist())}
+        found[tuple(packed.ids[live].tolist())] = (
+            target,
+            frozenset((depth, word) for before, depth, word in mind if before == number),
+            frozenset((depth, head, place[there]) for before, depth, head, there in looks if before == number),
+        )
+    return found
+
+
+@pytest.mark.parametrize(("task", "size"), [("qbf", 4), ("sat", 4), ("einstein", 3)])
+def test_a_stretch_teaches_what_the_whole_trace_does_of_what_is_live_too(task: str, size: int) -> None:
+    config = DataConfig(task, {size: 1.0}, stretch=100)
+    earlier = 0
+    for index in range(4):
+        whole, part = (known_from(Data(replace(config, stretch=some)).packed(index)) for some in (None, 100))
+        earlier += len(part) - 100
+        for live, (target, mind, looks) in part.items():
+            assert target == whole[live][0]
+            assert not mind or mind == whole[live][1]
+            assert not looks or looks == whole[live][2]
+        without = [live for live, known in part.items() if not any(known[1:]) and any(whole[live][1:])]
+        assert len(without) < 0.05 * len(part)  # those after a reduction
+    assert earlier > 0
 
 
 def test_hints_are_those_of_the_task_before_each_target() -> None:

@@ -109,10 +109,8 @@ def test_a_stretch_of_a_trace_has_the_same_hints(task: Task[Any]) -> None:
     vocab, rng = task.vocab, Random(0)
     trace = task.trace(task.draw(0, 1))
     for _ in range(20):
-        live, generated = random_stretch(
-            vocab.encode(trace.prompt), vocab.encode(trace.generated), vocab.marks, 50, rng
-        )
-        words = vocab.decode([*live, *generated])
+        stretch = random_stretch(vocab.encode(trace.prompt), vocab.encode(trace.generated), vocab.marks, 50, rng)
+        words = vocab.decode([*stretch.given, *stretch.said])
         hints = copying(words)
         assert all(hint.place < len(words) for hint in hints)
         literals = [hint for hint in hints if hint.depth == COPIED and words[hint.place].isdigit()]
