@@ -30,7 +30,8 @@ class DataConfig:
     batch: int = 4
     """Instances a step, over all processes."""
     stretch: int | None = None
-    """Learn from a random stretch of this many generated tokens of each trace, or from all of it."""
+    """Learn from a random stretch of this many generated tokens of each trace and what is live before it, or from all
+    of the trace."""
     choices: int = 1
     """Every other stretch is the one with the rarest words among so many."""
     renamed: float = 0.0
