@@ -14,7 +14,7 @@ from pencil.tasks import Format, get_task
 if TYPE_CHECKING:
     from pencil.model.checkpoint import Checkpoint
 
-MINUTES = 60.0
+MINUTES = 20.0
 COUNT = 100
 QUICK_TOKENS = 100
 COLOURS = {"direct": "tab:grey", "cot": "tab:red", "pencil": "tab:green", "ships": "tab:blue"}

@@ -1,6 +1,6 @@
 """Turn a finished run into a model that ships: half precision weights, measured on held-out instances, with a card.
 
-    python -m experiments.ship runs/qbf qbf [--after runs/qbf-first] [--count 100]
+    python -m experiments.ship runs/qbf qbf [--after runs/qbf-first] [--count 100] [--remark "Stopped twice."]
 
 What is measured are the weights as they ship. Every figure of the card comes from here: those of the evaluation from
 `pencil.evaluate`, steps and speed from the run's journal.
@@ -24,14 +24,15 @@ from pencil.model.pretrained import HOME
 from pencil.tasks import get_task
 
 
-def ship(run: Path, directory: Path, earlier: list[Path], count: int, seed: int) -> str:
-    """Measure a run's model and write it with its card, which is returned."""
+def ship(run: Path, directory: Path, earlier: list[Path], count: int, seed: int, remark: str = "") -> str:
+    """Measure a run's model and write it with its card, which is returned; `remark` tells what its recipe does not."""
     costs = [training_cost(path) for path in (*earlier, run)]
     checkpoint = as_shipped(read(run / "model"))
     facts = {
         "parameters": checkpoint.model.parameter_count,
         "machine": machine(),
         "runs": [cost.as_dict() for cost in costs],
+        "remark": remark,
         "evaluation_seed": seed,
         "evaluation": [report_of(checkpoint, size, count, seed) for size in checkpoint.sizes],
     }
@@ -84,6 +85,7 @@ def card(name: str, checkpoint: Checkpoint, facts: dict[str, Any]) -> str:
             f"{sum(cost.hours for cost in costs):.1f} hours on a machine with {facts['machine']}; tokens and hours are"
             f" estimates: the mean of {BATCHES} batches times the steps, at the median of the speeds noted.",
             "",
+            *([facts["remark"], ""] if facts.get("remark") else []),
             *(line for cost in costs for line in _training(cost)),
         )
     )
@@ -124,9 +126,10 @@ def main() -> None:
     parser.add_argument("--after", type=Path, nargs="*", default=[], help="runs whose weights this one started from")
     parser.add_argument("--count", type=int, default=100, help="held-out instances of each size")
     parser.add_argument("--seed", type=int, default=0, help="of these instances")
+    parser.add_argument("--remark", default="", help="what the recipe does not tell about the run")
     parser.add_argument("--home", type=Path, default=HOME, help="where models that ship are")
     options = parser.parse_args()
-    print(ship(options.run, options.home / options.name, options.after, options.count, options.seed))
+    print(ship(options.run, options.home / options.name, options.after, options.count, options.seed, options.remark))
 
 
 if __name__ == "__main__":

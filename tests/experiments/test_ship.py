@@ -28,7 +28,7 @@ def test_a_run_becomes_a_model_with_a_card(
 ) -> None:
     monkeypatch.setattr("pencil.model.pretrained.HOME", tmp_path)
     command = ["ship", str(run), "mine", "--count", "3", "--home", str(tmp_path), "--after", str(run)]
-    monkeypatch.setattr(sys, "argv", command)
+    monkeypatch.setattr(sys, "argv", [*command, "--remark", "Stopped twice."])
     for _ in range(2):  # the second time, it replaces itself
         ship.main()
     [model] = bundled()
@@ -36,6 +36,7 @@ def test_a_run_becomes_a_model_with_a_card(
     assert (model.name, report["size"], report["count"]) == ("mine", 2, 3)
     assert capsys.readouterr().out.endswith(model.card + "\n")
     assert f"| 2 | 3 | {report['accuracy']:.1%} |" in model.card
+    assert "\nStopped twice.\n" in model.card
     assert model.card.count("4 steps, 8 instances") == 2
     weights = load_file(model.directory / "model.safetensors")
     assert {weight.dtype for weight in weights.values()} == {torch.float16}
