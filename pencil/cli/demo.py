@@ -11,7 +11,7 @@ from rich.table import Table
 from pencil.cli.options import Seed, Size
 from pencil.cli.thinker import load_thinker
 from pencil.cli.view import ThinkingView, pause_for, watch
-from pencil.model.pretrained import find
+from pencil.model.pretrained import Bundled, find
 from pencil.tasks import TASKS, Task, get_task
 from pencil.tokens import END, join
 
@@ -20,6 +20,8 @@ if TYPE_CHECKING:
 
 LONGEST = 8_000
 """Tokens of the longest trace that a person should wait for."""
+MASTERED = 0.95
+"""How often a model has to be right, by its card, for its problems of a size to be shown unasked."""
 CANDIDATES = 16
 """Problems to choose one from that is not too long."""
 
@@ -66,8 +68,13 @@ def _show(name: str, size: int | None, seed: int, seconds: float, console: Conso
     model = find(name, task.sizes[-1] if size is None else size)
     if model is None or size not in (None, *model.sizes):
         return _play(task, task.draw(seed), seconds, console)
-    task = get_task(name, size or model.sizes[-1])
+    task = get_task(name, size or _largest_mastered(model))
     return _think(load_thinker(model.directory), task, _held_out(task, seed), seconds, console)
+
+
+def _largest_mastered(model: Bundled) -> int:
+    """The largest size that a model is mostly right about, or the largest it has learned where its card has none."""
+    return max([size for size in model.sizes if model.accuracy(size) >= MASTERED] or model.sizes)
 
 
 def _held_out(task: Task[Any], seed: int) -> Any:

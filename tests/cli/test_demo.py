@@ -1,7 +1,10 @@
+from pathlib import Path
+
 import pytest
 
 from pencil import get_task
 from pencil.cli import demo
+from pencil.model.pretrained import Bundled
 from tests.cli.conftest import RunPencil
 
 
@@ -36,6 +39,12 @@ def test_a_model_that_fails_is_said_so(pencil: RunPencil, monkeypatch: pytest.Mo
     monkeypatch.setattr(demo, "_held_out", lambda task, seed: get_task("sat").parse("( 2 )"))
     row = pencil("demo", "--task", "sat").out.splitlines()[-2].split("│")
     assert [cell.strip() for cell in row[-3:-1]] == ["False", "no"]
+
+
+def test_the_largest_size_is_shown_that_a_model_is_mostly_right_about() -> None:
+    reports = [{"size": size, "accuracy": accuracy} for size, accuracy in ((3, 1.0), (4, 0.96), (5, 0.6))]
+    sure, unknown = (Bundled(Path(), "sat", (3, 4, 5), {"evaluation": some}) for some in (reports, []))
+    assert (demo._largest_mastered(sure), demo._largest_mastered(unknown)) == (4, 5)
 
 
 @pytest.mark.usefixtures("shipped")
