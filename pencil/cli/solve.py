@@ -11,13 +11,16 @@ import typer
 from pencil.cli.options import Json
 from pencil.cli.thinker import load_thinker
 from pencil.errors import ParseError, PencilError
-from pencil.model.pretrained import find
+from pencil.model.pretrained import accuracy_in, find
 from pencil.tasks import get_task
 from pencil.tasks.base import STDIN, read_text
 from pencil.tasks.recognise import recognise
 
 if TYPE_CHECKING:
     from pencil.generate.solver import Solution, Solver
+
+DOUBTFUL = 0.95
+"""A model that is right less often than that says so."""
 
 
 def solve(
@@ -35,7 +38,8 @@ def solve(
     """Solve a problem with a trained model: the answer alone goes to stdout.
 
     DIMACS is taken for SAT, QDIMACS for QBF, clues for Einstein's puzzle; so are the paper's prompts. With a problem
-    unlike those the model was trained on, a note says so, and it tries. Without an answer the exit status is 1.
+    unlike those the model was trained on, or of a size that it is often wrong about, a note says so, and it tries.
+    Without an answer the exit status is 1.
 
     \b
     Examples:
@@ -103,8 +107,16 @@ def _departure(solver: "Solver", instance: Any) -> str | None:
         )
     found = task.oddity(instance) if size in sizes else f"size {size}"
     if found is None:
-        return None
+        return _doubt(solver.checkpoint.metrics, size)
     return f"this problem has {found}, unlike those of size {trained} that the model was trained on; trying"
+
+
+def _doubt(metrics: dict[str, Any], size: int) -> str | None:
+    """How often the model was right about problems of this size, where that is seldom."""
+    right = accuracy_in(metrics, size)
+    if right is None or right >= DOUBTFUL:
+        return None
+    return f"the model was right about {right:.0%} of the problems of size {size} that it was measured on; try --check"
 
 
 def _think(solver: "Solver", instance: Any, show: bool) -> "Solution":

@@ -4,6 +4,7 @@ A checkpoint's `metrics.json` holds what the card says, and `README.md` is the c
 """
 
 import json
+from collections.abc import Mapping
 from dataclasses import dataclass
 from pathlib import Path
 from typing import Any
@@ -32,13 +33,17 @@ class Bundled:
 
     def accuracy(self, size: int) -> float:
         """How often it was right on problems of a size, by its card."""
-        found = (float(report["accuracy"]) for report in self.facts.get("evaluation", ()) if report["size"] == size)
-        return next(found, 0.0)
+        return accuracy_in(self.facts, size) or 0.0
 
     @property
     def card(self) -> str:
         """The card as Markdown."""
         return (self.directory / "README.md").read_text(encoding="utf-8")
+
+
+def accuracy_in(facts: Mapping[str, Any], size: int) -> float | None:
+    """How often a model was right on problems of a size, by what a checkpoint says of it; None if it does not."""
+    return next((report["accuracy"] for report in facts.get("evaluation", ()) if report["size"] == size), None)
 
 
 def bundled() -> list[Bundled]:
