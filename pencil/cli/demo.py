@@ -9,7 +9,7 @@ from rich.console import Console
 from rich.table import Table
 
 from pencil.cli.options import Seed, Size
-from pencil.cli.thinker import load_thinker
+from pencil.cli.thinker import MASTERED, load_thinker
 from pencil.cli.view import ThinkingView, pause_for, watch
 from pencil.model.pretrained import Bundled, find
 from pencil.tasks import TASKS, Task, get_task
@@ -20,8 +20,6 @@ if TYPE_CHECKING:
 
 LONGEST = 8_000
 """Tokens of the longest trace that a person should wait for."""
-MASTERED = 0.95
-"""How often a model has to be right, by its card, for its problems of a size to be shown unasked."""
 CANDIDATES = 16
 """Problems to choose one from that is not too long."""
 

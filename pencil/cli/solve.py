@@ -9,7 +9,7 @@ from typing import TYPE_CHECKING, Annotated, Any
 import typer
 
 from pencil.cli.options import Json
-from pencil.cli.thinker import load_thinker
+from pencil.cli.thinker import MASTERED, load_thinker
 from pencil.errors import ParseError, PencilError
 from pencil.model.pretrained import accuracy_in, find
 from pencil.tasks import get_task
@@ -18,9 +18,6 @@ from pencil.tasks.recognise import recognise
 
 if TYPE_CHECKING:
     from pencil.generate.solver import Solution, Solver
-
-DOUBTFUL = 0.95
-"""A model that is right less often than that says so."""
 
 
 def solve(
@@ -114,7 +111,7 @@ def _departure(solver: "Solver", instance: Any) -> str | None:
 def _doubt(metrics: dict[str, Any], size: int) -> str | None:
     """How often the model was right about problems of this size, where that is seldom."""
     right = accuracy_in(metrics, size)
-    if right is None or right >= DOUBTFUL:
+    if right is None or right >= MASTERED:
         return None
     return f"the model was right about {right:.0%} of the problems of size {size} that it was measured on; try --check"
 

@@ -10,6 +10,8 @@ if TYPE_CHECKING:
 
 MOST_TOKENS = 400_000
 """Twice the longest trace of the sizes that ship."""
+MASTERED = 0.95
+"""How often a model has to be right about problems of a size for them to be shown unasked and solved without a note."""
 REPEATS = 32
 """Copies of a stretch that count as going round in circles."""
 SMALL = 5_000_000
