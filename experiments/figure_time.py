@@ -53,7 +53,7 @@ def _one_at_a_time(checkpoint: "Checkpoint", run: Path, count: int, seed: int, m
 
 def seconds_to_solve(report: dict[str, Any]) -> float | None:
     """The time within which enough instances are right for a size to count as solved, if there is one."""
-    times = sorted(seconds for right, seconds in report["each"] if right)
+    times = sorted(seconds for right, seconds, _ in report["each"] if right)
     needed = ceil(SOLVED * report["count"])
     return times[needed - 1] if len(times) >= needed else None
 

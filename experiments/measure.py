@@ -33,7 +33,7 @@ def measure(
     most: int | None = None,
     progress: Callable[[int], None] = lambda done: None,
 ) -> dict[str, Any]:
-    """The report of `pencil.evaluate` as plain data, and `each`: whether an instance was right, and its seconds.
+    """The report of `pencil.evaluate` as plain data, and `each`: whether an instance was right, its seconds, its peak.
 
     `most` bounds the tokens of any instance.
     """
@@ -47,7 +47,9 @@ def measure(
         for instance, truth, tokens, stop in zip(instances, truths, said, stops, strict=True)
     ]
     report = summarise(task.name, task.size, checkpoint.format, outcomes, seconds)
-    each = [[outcome.verdict == "right", stop.seconds] for outcome, stop in zip(outcomes, stops, strict=True)]
+    each = [
+        [outcome.verdict == "right", stop.seconds, stop.peak] for outcome, stop in zip(outcomes, stops, strict=True)
+    ]
     return {**report.as_dict(), "each": each}
 
 
