@@ -7,11 +7,11 @@ RESULT: dict[str, Any] = {
     "models": {
         "size-2x64-cot": {
             "parameters": 110_000,
-            "reports": [{"count": 4, "each": [[True, 1.0, 900], [True, 1.0, 3_000], [True, 1.0, 2_000], [False, 1, 9]]}],
+            "reports": [{"count": 4, "each": [[True, 1, 900], [True, 1, 3_000], [True, 1, 2_000], [False, 1, 9]]}],
         },
         "size-2x64-pencil": {
             "parameters": 110_000,
-            "reports": [{"count": 4, "each": [[True, 1.0, 500], [True, 1.0, 512], [True, 1.0, 700], [False, 1, 9]]}],
+            "reports": [{"count": 4, "each": [[True, 1, 500], [True, 1, 512], [True, 1, 700], [False, 1, 9]]}],
         },
     },
 }
