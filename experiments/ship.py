@@ -95,7 +95,8 @@ def _surroundings(config: ModelConfig) -> str:
     known = [f"the {config.recent} words before it{', in pairs,' * config.pairs}"] * bool(config.recent)
     known += ["how many calls are open"] * bool(config.levels)
     known += ["how far it is from the last one"] * bool(config.places)
-    return f"; each word knows {' and '.join(known)}" if known else ""
+    told = f"; each word knows {' and '.join(known)}" if known else ""
+    return told + f"; it sees {config.frames} frames of the stack of calls" * bool(config.frames)
 
 
 def _row(report: dict[str, Any]) -> str:

@@ -39,9 +39,10 @@ def qbf() -> Recipe:
 def sat() -> Recipe:
     """SAT with 3 to 10 variables, one model of 2.1M parameters, hours on a CPU."""
     train = TrainConfig(steps=8_500, learning_rate=4e-3, additions=0.3, hints_fade=0.5)
-    known: dict[str, Any] = {"recent": 8, "pairs": True, "levels": 12, "places": 512}
-    names: dict[str, Any] = {"renamed": 0.7, "renamed_steps": 5_500}
-    recipe = _recipe("sat", range(3, 11), "small", train, stretch=750, window=3_072, **names, **known)
+    known: dict[str, Any] = {"recent": 8, "pairs": True, "levels": 12, "places": 512, "frames": 2}
+    weights = {size: 1.0 if size < 8 else 2.0 for size in range(3, 11)}
+    drawn: dict[str, Any] = {"batch": 2, "stretch": 3_000, "renamed": 0.7, "renamed_steps": 5_500}
+    recipe = _recipe("sat", weights, "small", train, window=3_072, **drawn, **known)
     model = replace(recipe.model, n_heads=2, rope_base=1e12)  # wide heads, most of which does not rotate, find a place
     return _start_with(replace(recipe, model=model), range(3, 6), steps=400)
 
@@ -93,6 +94,7 @@ def adjust(
     seed: int | None = None,
     hints: bool | None = None,
     start: str | None = None,
+    rate: float | None = None,
 ) -> Recipe:
     """The recipe with what a command line may change."""
     if steps is not None and minutes is not None:
@@ -106,8 +108,11 @@ def adjust(
         train = replace(train, minutes=minutes)
     if hints is not None:
         data = replace(data, hints=hints)
-    if start is not None:  # small problems first are for weights at random
-        data, train = replace(data, first_steps=0), replace(train, start=start)
+    if start is not None:  # small problems and other names first are for weights at random
+        renamed_steps = None if data.renamed_steps is None else 0
+        data, train = replace(data, first_steps=0, renamed_steps=renamed_steps), replace(train, start=start)
+    if rate is not None:
+        train = replace(train, learning_rate=rate)
     if seed is not None:
         data, train = replace(data, seed=seed), replace(train, seed=seed)
     return replace(recipe, data=data, train=train)

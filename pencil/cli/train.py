@@ -41,6 +41,7 @@ def train(
         str | None,
         typer.Option(metavar="MODEL", help="Begin with its weights: a directory, or a name.", show_default="at random"),
     ] = None,
+    rate: Annotated[float | None, typer.Option(help="The highest learning rate.", show_default="the recipe's")] = None,
     resume: Annotated[bool, typer.Option("--resume", help="Go on with the run in this directory.")] = False,
     device: Annotated[Device, typer.Option(help="What to compute on.")] = "cpu",
     workers: Annotated[int, typer.Option(min=0, help="Processes that draw instances ahead of the step.")] = 1,
@@ -66,7 +67,7 @@ def train(
       pencil train qbf3
       pencil train qbf3 --resume
       pencil train qbf3 --format cot --minutes 10 --out runs/qbf3-cot
-      pencil train qbf --start qbf --seed 1 --steps 500 --out runs/qbf-more
+      pencil train qbf --start qbf --seed 1 --rate 1e-3 --steps 500 --out runs/qbf-more
     """
     if list_:
         _print_recipes()
@@ -74,7 +75,7 @@ def train(
     if recipe is None and not (resume and out):
         raise PencilError("found no recipe; name one that `pencil train --list` shows")
     directory = out or Path("runs") / (f"{recipe}-{format}" if format else f"{recipe}")
-    chosen = _chosen(recipe, directory, resume, format, steps, minutes, seed, hints, start)
+    chosen = _chosen(recipe, directory, resume, format, steps, minutes, seed, hints, start, rate)
     os.environ.setdefault("OMP_WAIT_POLICY", "passive")  # threads that spin would hold back those at work
 
     from pencil.cli.live import live_line
@@ -103,17 +104,18 @@ def _chosen(
     seed: int | None,
     hints: bool | None,
     start: str | None,
+    rate: float | None,
 ) -> "Recipe":
     """The recipe of a run: by name, or as the run in the directory was started, changed by the options given."""
     from pencil.recipes import adjust, get_recipe
     from pencil.train.claim import read_recipe, require_same
 
     if not resume:
-        return adjust(get_recipe(name or ""), format, steps, minutes, seed, hints, start)
+        return adjust(get_recipe(name or ""), format, steps, minutes, seed, hints, start, rate)
     started = read_recipe(directory)
     if steps is not None:
         started = replace(started, train=replace(started.train, minutes=None))
-    chosen = adjust(started, format, steps, minutes, seed, hints, start)
+    chosen = adjust(started, format, steps, minutes, seed, hints, start, rate)
     require_same(directory, chosen)
     return chosen
 

@@ -167,7 +167,8 @@ def _read_vocab(path: Path) -> Vocab:
 
 
 def _read_model(directory: Path, config: dict[str, Any]) -> Transformer:
-    older: dict[str, Any] = {"recent": 0, "pairs": False, "levels": 0, "places": 0}  # are not named by older ones
+    # older ones do not name these
+    older: dict[str, Any] = {"recent": 0, "pairs": False, "levels": 0, "places": 0, "frames": 0}
     sizes = older | _entry(config, "model", dict, directory / "config.json")
     known = ModelConfig.__dataclass_fields__
     if set(sizes) != set(known):

@@ -6,8 +6,8 @@ from pencil.errors import ConfigError
 
 LARGEST = 2**20
 """Of any size; rotations are tabled for each position."""
-MOST_AROUND = {"recent": 64, "levels": 64, "places": LARGEST}
-"""Words before a word, levels of calls, and places after the last one, that its embedding may hold."""
+MOST_AROUND = {"recent": 64, "levels": 64, "places": LARGEST, "frames": 64}
+"""Words before a word, levels of calls, and places after the last one, that its embedding may hold; frames it sees."""
 
 
 @dataclass(frozen=True)
@@ -30,6 +30,8 @@ class ModelConfig:
     """How many levels of open calls a word's embedding tells apart, as 0, 1, ... or more; the paper's model none."""
     places: int = 0
     """How many places after the last call a word's embedding tells apart, and those beyond; the paper's model none."""
+    frames: int = 0
+    """How many frames of the stack of calls a word sees, its own and those around it; 0 means all, as in the paper."""
 
     def __post_init__(self) -> None:
         for name in ("vocab_size", "n_layers", "d_model", "n_heads", "context"):

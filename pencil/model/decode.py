@@ -8,6 +8,7 @@ from torch import Tensor
 from torch.nn import functional as F
 
 from pencil.model.cache import KVCache
+from pencil.model.frames import first_seen
 from pencil.model.quick import QuickBlock
 from pencil.model.single import SingleToken, array
 from pencil.model.surroundings import find_last_rows
@@ -63,6 +64,8 @@ class _Span(NamedTuple):
     held: int
     start: int
     end: int
+    first: list[int]
+    """The first position that each of them sees."""
 
 
 class _Feed:
@@ -73,18 +76,19 @@ class _Feed:
     """
 
     def __init__(self, cache: KVCache, rows: Sequence[int], tokens: Sequence[Sequence[int]]) -> None:
-        self.cache, self.spans = cache, dict.fromkeys(rows, _Span(0, 0, 0, 0))
+        self.cache, self.spans = cache, dict.fromkeys(rows, _Span(0, 0, 0, 0, []))
         flat: list[int] = []
         slots: list[int] = []
         positions: list[int] = []
         around: list[list[int]] = []
         for slot, row, added in sorted((cache.slot(row), row, added) for row, added in zip(rows, tokens, strict=True)):
             held = len(cache.tokens[slot])
-            self.spans[row] = _Span(slot, held, len(flat), len(flat) + len(added))
+            cache.tokens[slot].extend(added)
+            first = first_seen(cache.tokens[slot], cache.config.frames, held)
+            self.spans[row] = _Span(slot, held, len(flat), len(flat) + len(added), first)
             flat.extend(added)
             slots.extend([slot] * len(added))
             positions.extend(range(held, held + len(added)))
-            cache.tokens[slot].extend(added)
             around.extend(find_last_rows(cache.tokens[slot], held, cache.config))
         cache.reserve(max(cache.lengths))
         self.tokens, where, self.positions = torch.tensor([flat, slots, positions], device=cache.device)
@@ -114,15 +118,16 @@ class _Singles:
 
     def __init__(self, spans: list[_Span], device: torch.device | None) -> None:
         self.slots = [span.slot for span in spans]
-        seen = torch.tensor([span.held + 1 for span in spans], device=device).view(-1, 1)  # (rows, 1)
-        self.length = int(seen.max())
-        self.mask = _mask(seen, self.length).unsqueeze(1)  # (rows, 1, 1, length)
+        last = torch.tensor([[span.held] for span in spans], device=device)  # (rows, 1)
+        first = torch.tensor([span.first for span in spans], device=device)
+        self.seen = slice(int(first.min()), int(last.max()) + 1)
+        self.mask = _mask(first, last, self.seen).unsqueeze(1)  # (rows, 1, 1, length)
 
     def __call__(self, q: Tensor, keys: Tensor, values: Tensor) -> Tensor:
         """(1, H, rows, E) -> (1, H, rows, E)."""
         dense = self.slots == list(range(len(self.slots)))
         chosen = slice(len(self.slots)) if dense else self.slots  # rows that are not fed cost a copy of those that are
-        keys, values = (tensor[chosen, :, : self.length] for tensor in (keys, values))
+        keys, values = (tensor[chosen, :, self.seen] for tensor in (keys, values))
         return F.scaled_dot_product_attention(q.transpose(0, 2), keys, values, attn_mask=self.mask).transpose(0, 2)
 
 
@@ -131,17 +136,18 @@ class _Several:
 
     def __init__(self, span: _Span, device: torch.device | None) -> None:
         self.slot, self.start, self.count = span.slot, span.start, span.end - span.start
-        self.length = span.held + self.count
-        self.mask = _mask(torch.arange(span.held + 1, self.length + 1, device=device), self.length)
+        self.seen = slice(min(span.first), span.held + self.count)
+        first, last = torch.tensor([span.first, range(span.held, self.seen.stop)], device=device)
+        self.mask = _mask(first, last, self.seen)
 
     def __call__(self, q: Tensor, keys: Tensor, values: Tensor) -> Tensor:
         """(1, H, N, E) -> (1, H, T, E), for the T tokens of this row."""
-        keys = keys.narrow(0, self.slot, 1).narrow(2, 0, self.length)
-        values = values.narrow(0, self.slot, 1).narrow(2, 0, self.length)
+        keys, values = (tensor[self.slot : self.slot + 1, :, self.seen] for tensor in (keys, values))
         return F.scaled_dot_product_attention(q.narrow(2, self.start, self.count), keys, values, attn_mask=self.mask)
 
 
-def _mask(seen: Tensor, length: int) -> Tensor:
-    """(..., T) numbers of tokens to see -> (..., T, length): 0 for these, -inf for the rest."""
-    hidden = torch.arange(length, device=seen.device) >= seen.unsqueeze(-1)
-    return torch.zeros(hidden.shape, device=seen.device).masked_fill_(hidden, -torch.inf)
+def _mask(first: Tensor, last: Tensor, seen: slice) -> Tensor:
+    """(..., T) the first and last position that each token sees -> (..., T, length): 0 for these, -inf for the rest."""
+    keys = torch.arange(seen.start, seen.stop, device=first.device)
+    hidden = (keys < first.unsqueeze(-1)) | (keys > last.unsqueeze(-1))
+    return torch.zeros(hidden.shape, device=first.device).masked_fill_(hidden, -torch.inf)

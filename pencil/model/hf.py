@@ -67,6 +67,8 @@ def to_gpt_neox(model: Transformer, vocab: Vocab) -> "GPTNeoXForCausalLM":
             "words of this model know what is around them (recent, levels or places of its config), which GPTNeoX"
             " cannot express; expected a model where these are 0, such as qbf"
         )
+    if model.config.frames:
+        raise PencilError("this model does not see all frames, which GPTNeoX cannot express; expected frames of 0")
     transformers = _require("transformers")
     config, ids = model.config, vocab.encode([START, END])
     twin: GPTNeoXForCausalLM = transformers.GPTNeoXForCausalLM(

@@ -14,6 +14,7 @@ import torch
 from numpy.typing import NDArray
 from torch import Tensor, nn
 
+from pencil.model.frames import first_seen
 from pencil.model.surroundings import find_last_rows
 from pencil.model.transformer import Transformer
 
@@ -48,7 +49,8 @@ class SingleToken:
         position = len(tokens) - 1
         x = self._embed(tokens)  # (D,)
         cos, sin = self.cos[position] * self.scales, self.sin[position] * self.scales  # (2, 1, 2, E / 2) each
-        seen = slice(position + 1)
+        [first] = first_seen(tokens, self.config.frames, position)
+        seen = slice(first, position + 1)
         for (attention_norm, mlp_norm, qkv, out, up, down), (keys, values) in zip(self.layers, cache, strict=True):
             heads = qkv.dot(self._normalise(x, attention_norm)).reshape(3, *self.heads)  # (3, H, E)
             q, keys[:, position] = rotate(heads[:2], cos, sin)

@@ -17,10 +17,8 @@ from torch import Tensor, nn
 from torch.nn import functional as F
 
 from pencil.model.config import ModelConfig
-from pencil.tokens import Vocab
+from pencil.model.frames import MARKS
 
-MARKS = Vocab(()).marks
-"""The same in every vocabulary."""
 SIZE = 0.25
 """Deviation of what each row adds to an embedding at first."""
 SHORTEST, LONGEST = 4.0, 1_000.0

@@ -10,6 +10,7 @@ Plain causal attention is the default; a cache (`pencil/model/decode.py`) or pac
 """
 
 from collections.abc import Callable, Iterable
+from functools import partial
 from typing import TYPE_CHECKING, Any
 
 import torch
@@ -17,6 +18,7 @@ from torch import Tensor, nn
 from torch.nn import functional as F
 
 from pencil.model.config import ModelConfig as ModelConfig  # also known by this name here
+from pencil.model.frames import sees
 from pencil.model.surroundings import Surroundings, find_rows
 
 if TYPE_CHECKING:
@@ -70,8 +72,9 @@ class Transformer(nn.Module):
             raise ValueError("tokens have positions of their own; say what is around them")
         cos, sin = self.cos[positions], self.sin[positions]  # (..., 1, 1, E), broadcast over q and k, and over heads
         x = self.embed(tokens, around)  # (..., D)
+        attend = attend or self._attend_within(tokens)
         for block in blocks or self.blocks:
-            x = block(x, cos, sin, attend or causal)
+            x = block(x, cos, sin, attend)
         return self.norm(x)  # type: ignore[no-any-return]
 
     def embed(self, tokens: Tensor, around: Tensor | None = None) -> Tensor:
@@ -80,6 +83,11 @@ class Transformer(nn.Module):
         if self.surroundings is not None:
             x = x + self.surroundings(find_rows(tokens, self.config) if around is None else around)
         return x
+
+    def _attend_within(self, tokens: Tensor) -> Attend:
+        """Each of (..., T) tokens sees itself and those before it, as far as its frames reach."""
+        frames = self.config.frames
+        return partial(causal, mask=sees(tokens, frames).unsqueeze(-3)) if frames else causal
 
     def logits(self, hidden: Tensor) -> Tensor:
         """(..., D) -> (..., V)."""
@@ -158,10 +166,10 @@ def finish(parts: Any, x: Tensor, mixed: Tensor) -> Tensor:
     return x + parts.down(F.gelu(parts.up(parts.mlp_norm(x))))  # type: ignore[no-any-return]
 
 
-def causal(layer: int, q: Tensor, k: Tensor, v: Tensor) -> Tensor:
-    """Each token sees itself and those before it; (B, T, H, E) each."""
+def causal(layer: int, q: Tensor, k: Tensor, v: Tensor, mask: Tensor | None = None) -> Tensor:
+    """Each token sees itself and those before it, or what a mask (B, 1, T, T) says; (B, T, H, E) each."""
     q, k, v = (tensor.transpose(-3, -2) for tensor in (q, k, v))  # (B, H, T, E)
-    return F.scaled_dot_product_attention(q, k, v, is_causal=True).transpose(-3, -2)
+    return F.scaled_dot_product_attention(q, k, v, attn_mask=mask, is_causal=mask is None).transpose(-3, -2)
 
 
 def rotations(config: ModelConfig) -> tuple[Tensor, Tensor]:

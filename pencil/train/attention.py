@@ -21,10 +21,9 @@ class ChunkedAttention:
     """The `attend` of a batch's chunks; indices and masks are made once for all layers."""
 
     def __init__(self, batch: Batch, chunks: Chunks, device: torch.device, dtype: torch.dtype) -> None:
-        times, ends = (torch.from_numpy(array).to(device) for array in (batch.times, batch.ends))
         self.queries = torch.from_numpy(chunks.queries).to(device)
         buckets = [torch.from_numpy(keys).to(device) for keys in chunks.keys]
-        self.masks = [mask.to(dtype) for mask in _masks(times[self.queries], times, ends, buckets)]
+        self.masks = [mask.to(dtype) for mask in _masks(batch, self.queries, buckets)]
         self.asking = [mask.shape[0] * mask.shape[2] for mask in self.masks]
         self.lengths = [keys.numel() for keys in buckets]
         self.keys = torch.cat([keys.flatten() for keys in buckets]).clamp(min=0)  # padding reads any, and is masked
@@ -110,13 +109,14 @@ def _together(mixed: Sequence[Tensor]) -> Tensor:
     return torch.cat([some.transpose(1, 2).flatten(0, 1) for some in mixed])
 
 
-def _masks(asked: Tensor, times: Tensor, ends: Tensor, buckets: list[Tensor]) -> Iterator[Tensor]:
+def _masks(batch: Batch, queries: Tensor, buckets: list[Tensor]) -> Iterator[Tensor]:
     """For each bucket (chunks, 1, Q, K), to be added to the scores: 0 where a query sees a key, else minus infinity."""
-    size = len(asked) // sum(map(len, buckets))
-    start = 0
-    for keys in buckets:
-        now = asked.narrow(0, start, len(keys) * size).view(len(keys), size, 1)  # (chunks, Q, 1)
-        start += len(keys) * size
+    times, ends, positions, starts = (
+        torch.from_numpy(array).to(queries.device) for array in (batch.times, batch.ends, batch.positions, batch.starts)
+    )
+    size = len(queries) // sum(map(len, buckets))
+    for keys, asking in zip(buckets, queries.split([len(keys) * size for keys in buckets]), strict=True):  # type: ignore[no-untyped-call]
+        now, first = (array[asking].view(len(keys), size, 1) for array in (times, starts))  # (chunks, Q, 1)
         born, ends_at = times[keys][:, None], ends[keys].where(keys >= 0, -1)[:, None]  # (chunks, 1, K)
-        seen = (born <= now) & (now < ends_at)
+        seen = (born <= now) & (now < ends_at) & (positions[keys][:, None] >= first)
         yield torch.zeros(seen.shape, device=keys.device).masked_fill_(~seen, -torch.inf)[:, None]

@@ -9,7 +9,7 @@ import threading
 import time
 from collections.abc import Callable, Iterator
 from contextlib import contextmanager, nullcontext
-from dataclasses import dataclass
+from dataclasses import dataclass, replace
 from pathlib import Path
 from typing import Any
 
@@ -78,7 +78,7 @@ class Trainer:
             raise ConfigError(f"{world.size} processes cannot share a batch of {recipe.data.batch}; try fewer")
         threads = machine.threads or torch.get_num_threads()
         shares = min(threads, recipe.data.batch) if self._on_one_cpu else 1
-        self.data = Data(recipe.data, self.world.rank, self.world.size, shares)
+        self.data = Data(recipe.data, self.world.rank, self.world.size, shares, recipe.model.frames)
         self.hands = Hands(shares, threads)
         self.model = Transformer(recipe.model, seed=recipe.train.seed).to(self.world.device)
         scale_additions(self.model, recipe.train.additions)
@@ -250,9 +250,13 @@ def train(recipe: Recipe, out: Path, machine: Machine, hooks: Hooks, *, resume: 
 
 
 def _weights_of(recipe: Recipe) -> dict[str, Tensor]:
-    """Those of the model that a run starts with; they fit only one of the same sizes, for words of the same task."""
+    """Those of the model that a run starts with; they fit only one of the same sizes, for words of the same task.
+
+    How much of a sequence it sees is no matter of weights.
+    """
     start = checkpoint.read(locate(recipe.train.start))
-    found, expected = (start.task, start.model.config), (recipe.data.task, recipe.model)
+    config = replace(start.model.config, context=recipe.model.context, frames=recipe.model.frames)
+    found, expected = (start.task, config), (recipe.data.task, recipe.model)
     if found != expected:
         raise ConfigError("found a model for {} to start with, {}; expected one for {}, {}".format(*found, *expected))
     return start.model.state_dict()

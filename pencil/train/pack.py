@@ -25,6 +25,7 @@ import numpy as np
 from numpy.typing import NDArray
 
 from pencil.errors import TraceError
+from pencil.model.frames import Calls, calls_after, start_of
 from pencil.rule import Context
 from pencil.tokens import Marks
 
@@ -44,6 +45,8 @@ class Packed:
     """(N,) each token's place in its live sequence."""
     ends: Ints
     """(N,) the packed index from which on a token is no longer live."""
+    starts: Ints
+    """(N,) the first position that a token sees."""
     inputs: Ints
     """(M,) the packed index after which a token is predicted; with an empty answer, one index has two targets."""
     targets: Ints
@@ -57,7 +60,8 @@ class Packed:
     def sees(self) -> NDArray[np.bool_]:
         """(N, N): which token attends to which; for tests and drawings."""
         time = np.arange(len(self))
-        return (time[None, :] <= time[:, None]) & (time[:, None] < self.ends[None, :])
+        live = (time[None, :] <= time[:, None]) & (time[:, None] < self.ends[None, :])
+        return live & (self.positions[None, :] >= self.starts[:, None])
 
     def keep(self, kept: NDArray[np.bool_]) -> "Packed":
         """Only the tokens kept; what is predicted after one that is gone goes too."""
@@ -67,6 +71,7 @@ class Packed:
             self.ids[kept],
             self.positions[kept],
             index_of[self.ends[kept]],
+            self.starts[kept],
             index_of[self.inputs[asked]],
             self.targets[asked],
             self.hints.keep(kept, asked),
@@ -114,9 +119,13 @@ class Hints:
 
 
 def pack(
-    prompt: Sequence[int], generated: Sequence[int], marks: Marks[int] | None, hints: Hints | None = None
+    prompt: Sequence[int],
+    generated: Sequence[int],
+    marks: Marks[int] | None,
+    hints: Hints | None = None,
+    frames: int = 0,
 ) -> Packed:
-    """Write a trace once; without marks nothing is erased, which is a chain of thought.
+    """Write a trace once, for a model that sees so many frames; without marks nothing is erased, a chain of thought.
 
     Hints name words by their index in `[*prompt, *generated]`: their rows start with the word after which they hold,
     and looks end with the word looked at.
@@ -152,10 +161,32 @@ def pack(
     for indices, end in erased:
         ends[indices] = end
     rest = _before_targets(hints or Hints.of(), _ints(copies).reshape(-1, 3), len(prompt), len(targets))
-    packed = Packed(_ints(ids), _ints(positions), ends, _ints(inputs), _ints(targets), rest)
-    for target, *_, seen in rest.looks[ends[rest.looks[:, 3]] <= packed.inputs[rest.looks[:, 0]]]:
-        raise TraceError(f"a hint before target {target} looks at token {seen}, which is erased; expected a live one")
+    starts = _starts(ids, positions, frames)
+    packed = Packed(_ints(ids), _ints(positions), ends, starts, _ints(inputs), _ints(targets), rest)
+    _require_seen(packed)
     return packed.keep(np.arange(len(ids)) <= max(inputs, default=-1))  # what comes later is never read
+
+
+def _starts(ids: Sequence[int], positions: Sequence[int], frames: int) -> Ints:
+    """The first position that each token sees; its live sequence is that of the last token at the position before."""
+    if not frames:
+        return np.zeros(len(ids), np.int64)
+    starts, calls = list[int](), list[Calls]()  # the open calls at each position that is live
+    for token, position in zip(ids, positions, strict=True):
+        del calls[position:]
+        calls.append(calls_after(token, position, calls[-1] if calls else ()))
+        starts.append(start_of(calls[-1], frames))
+    return _ints(starts)
+
+
+def _require_seen(packed: Packed) -> None:
+    """What hints look at is live and in a frame that is seen."""
+    looks = packed.hints.looks
+    asking, seen = packed.inputs[looks[:, 0]], looks[:, 3]
+    for target, *_, token in looks[packed.ends[seen] <= asking]:
+        raise TraceError(f"a hint before target {target} looks at token {token}, which is erased; expected a live one")
+    for target, *_, token in looks[packed.positions[seen] < packed.starts[asking]]:
+        raise TraceError(f"a hint before target {target} looks at token {token}, in a frame that is not seen there")
 
 
 def _ints(numbers: Sequence[int] | Sequence[Sequence[int]]) -> Ints:
@@ -186,6 +217,7 @@ def join(traces: Sequence[Packed]) -> Packed:
         np.concatenate([trace.ids for trace in traces]),
         np.concatenate([trace.positions for trace in traces]),
         np.concatenate([trace.ends + start for trace, start in zip(traces, starts, strict=True)]),
+        np.concatenate([trace.starts for trace in traces]),
         np.concatenate([trace.inputs + start for trace, start in zip(traces, starts, strict=True)]),
         np.concatenate([trace.targets for trace in traces]),
         Hints(np.concatenate([some.mind for some in hints]), np.concatenate([some.looks for some in hints])),

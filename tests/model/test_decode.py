@@ -1,5 +1,6 @@
 from dataclasses import replace
 from random import Random
+from typing import Any
 
 import pytest
 import torch
@@ -14,10 +15,11 @@ CONFIG = ModelConfig(vocab_size=20, n_layers=3, d_model=64, n_heads=4, context=2
 class Walk:
     """Rows that join, grow, rewind and leave at random, and the sequences they should hold."""
 
-    def __init__(self, seed: int, *, all_at_once: bool, most: int = 7, known: int = 0) -> None:
+    def __init__(self, seed: int, *, all_at_once: bool, most: int = 7, known: int = 0, frames: int = 0) -> None:
         self.rng, self.most = Random(seed), most
         self.all_at_once = all_at_once
-        self.model = Transformer(replace(CONFIG, recent=known, pairs=known > 0, levels=known, places=4 * known), seed)
+        around: dict[str, Any] = {"recent": known, "pairs": known > 0, "levels": known, "places": 4 * known}
+        self.model = Transformer(replace(CONFIG, **around, frames=frames), seed)
         self.decoder = self.model.decoder()
         self.rows: dict[int, list[int]] = {}
 
@@ -62,20 +64,20 @@ class Walk:
         torch.testing.assert_close(logits.clone(), torch.cat(expected), atol=1e-4, rtol=1e-4)
 
 
-@pytest.mark.parametrize("known", [0, 3])
+@pytest.mark.parametrize(("known", "frames"), [(0, 0), (3, 0), (0, 1), (3, 2)])
 @pytest.mark.parametrize("all_at_once", [True, False])
 @pytest.mark.parametrize("seed", range(8))
-def test_cached_equals_uncached(seed: int, all_at_once: bool, known: int) -> None:
-    walk = Walk(seed, all_at_once=all_at_once, known=known)
+def test_cached_equals_uncached(seed: int, all_at_once: bool, known: int, frames: int) -> None:
+    walk = Walk(seed, all_at_once=all_at_once, known=known, frames=frames)
     for number in range(60):
         walk.step(number)
 
 
-@pytest.mark.parametrize("known", [0, 3])
+@pytest.mark.parametrize(("known", "frames"), [(0, 0), (3, 0), (0, 1), (3, 2)])
 @pytest.mark.parametrize("numpy", [False, True], ids=["torch", "numpy"])
 @pytest.mark.parametrize("seed", range(4))
-def test_cached_equals_uncached_for_one_row(seed: int, numpy: bool, known: int) -> None:
-    walk = Walk(seed, all_at_once=True, most=1, known=known)
+def test_cached_equals_uncached_for_one_row(seed: int, numpy: bool, known: int, frames: int) -> None:
+    walk = Walk(seed, all_at_once=True, most=1, known=known, frames=frames)
     assert walk.decoder.single is not None
     if not numpy:
         walk.decoder.single = None

@@ -3,7 +3,8 @@ from dataclasses import replace
 import pytest
 import torch
 
-from pencil.model.surroundings import MARKS, SIZE, find_last_rows, find_rows
+from pencil.model.frames import MARKS
+from pencil.model.surroundings import SIZE, find_last_rows, find_rows
 from pencil.model.transformer import ModelConfig, Transformer
 
 CONFIG = ModelConfig(vocab_size=11, n_layers=2, d_model=32, n_heads=4, context=50)

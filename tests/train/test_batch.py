@@ -10,11 +10,12 @@ from hypothesis import strategies as st
 from pencil.model.config import ModelConfig
 from pencil.model.surroundings import find_rows
 from pencil.train.batch import Batch, Chunks, cheapest_slices, chunk_for, live_at, make_batch
-from pencil.train.pack import join, pack
+from pencil.train.pack import Packed, join, pack
 from tests.train.examples import all_traces, task_trace
 
 SHORT = [trace for trace in all_traces().values() if len(trace) < 1_000]
 PARTS = [pack(trace.prompt, trace.generated, trace.marks) for trace in SHORT]
+NEAR = [pack(trace.prompt, trace.generated, trace.marks, frames=2) for trace in SHORT]
 
 
 def seen_pairs(batch: Batch, chunks: Chunks) -> set[tuple[int, int]]:
@@ -25,16 +26,18 @@ def seen_pairs(batch: Batch, chunks: Chunks) -> set[tuple[int, int]]:
         real = keys[keys >= 0]
         assert len(set(real.tolist())) == len(real)
         for time in times:
-            visible = real[(batch.times[real] <= time) & (time < batch.ends[real])]
+            start = batch.starts[batch.times == time]
+            visible = real[(batch.times[real] <= time) & (time < batch.ends[real]) & (batch.positions[real] >= start)]
             pairs |= {(int(time), int(key)) for key in batch.times[visible]}
     return pairs
 
 
+@pytest.mark.parametrize("parts", [PARTS, NEAR], ids=["all frames", "two frames"])
 @pytest.mark.parametrize("chunk", [1, 7, 64, 1024])
-def test_a_chunk_holds_every_key_that_its_tokens_see(chunk: int) -> None:
-    packed = join(PARTS)
+def test_a_chunk_holds_every_key_that_its_tokens_see(chunk: int, parts: list[Packed]) -> None:
+    packed = join(parts)
     expected = {(int(i), int(j)) for i, j in zip(*np.nonzero(packed.sees()), strict=True)}
-    batch = make_batch(PARTS, chunk)
+    batch = make_batch(parts, chunk)
     padding = {(i, i) for i in range(len(packed), len(batch.ids))}
     assert seen_pairs(batch, batch.every) == expected | padding
     inputs = set(packed.inputs.tolist())
@@ -67,6 +70,13 @@ def test_surroundings_are_those_of_the_live_sequence(pairs: bool) -> None:
     for rows, seen in zip(found, packed.sees(), strict=False):  # padding comes last
         live = torch.from_numpy(packed.ids[seen])
         assert rows.tolist() == find_rows(live, config)[-1].tolist()
+
+
+def test_frames_that_are_not_seen_are_not_read() -> None:
+    trace = task_trace("sat", 5)
+    far, near = (pack(trace.prompt, trace.generated, trace.marks, frames=frames) for frames in (0, 2))
+    read = [sum((keys >= 0).sum() for keys in make_batch([packed], 64).every.keys) for packed in (far, near)]
+    assert read[1] < 0.8 * read[0]
 
 
 def test_buckets_pad_little() -> None:

@@ -5,13 +5,15 @@ from torch.nn import functional as F
 
 from pencil.errors import TraceError
 from pencil.model.transformer import ModelConfig, Transformer, causal
-from pencil.tokens import Marks
+from pencil.tokens import Marks, Vocab
 from pencil.train.batch import make_batch
 from pencil.train.loss import Loss, PackedLoss
 from pencil.train.pack import Hints, Packed, pack
 
 HALFWAY = 6
 MARKS = Marks(call=0, sep=1, ret=2)
+CALL = Vocab(()).marks.call
+"""As models know it."""
 
 
 def tiny(n_layers: int = 4) -> Transformer:
@@ -100,6 +102,13 @@ def test_a_hint_cannot_look_at_what_is_erased() -> None:
     # words: 0: 9, 1: [CALL], 2: 5, 3: [SEP], 4: 7, 5: [RETURN]; after word 5 the model sees 9 7
     with pytest.raises(TraceError, match="before target 5 looks at token 2, which is erased"):
         pack([9], [0, 5, 1, 7, 2, 8], MARKS, Hints.of(looks=[(5, HALFWAY, 0, 2)]))
+
+
+def test_a_hint_cannot_look_at_a_frame_that_is_not_seen() -> None:
+    generated = [CALL, 7, CALL, 8, 6]
+    pack([9], generated, None, Hints.of(looks=[(4, HALFWAY, 0, 1)]), frames=2)
+    with pytest.raises(TraceError, match="before target 4 looks at token 0, in a frame that is not seen there"):
+        pack([9], generated, None, Hints.of(looks=[(4, HALFWAY, 0, 0)]), frames=2)
 
 
 def test_a_window_drops_the_hints_beyond_it() -> None:

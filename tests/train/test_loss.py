@@ -14,9 +14,9 @@ from pencil.train.pack import pack
 from tests.train.examples import BY_HAND, task_trace
 
 
-def tiny(n_layers: int = 3, known: int = 0) -> Transformer:
+def tiny(n_layers: int = 3, known: int = 0, frames: int = 0) -> Transformer:
     around: dict[str, Any] = {"recent": known, "pairs": known > 0, "levels": known, "places": 40 * known}
-    config = ModelConfig(160, n_layers, d_model=16, n_heads=2, context=1024, **around)
+    config = ModelConfig(160, n_layers, d_model=16, n_heads=2, context=1024, **around, frames=frames)
     return Transformer(config, seed=3).double()
 
 
@@ -32,7 +32,8 @@ def segment_by_segment(model: Transformer, traces: Sequence[Trace[int]]) -> Tens
 
 
 def packed_loss(model: Transformer, traces: Sequence[Trace[int]], chunk: int | None) -> Tensor:
-    batch = make_batch([pack(trace.prompt, trace.generated, trace.marks) for trace in traces], chunk)
+    frames = model.config.frames
+    batch = make_batch([pack(trace.prompt, trace.generated, trace.marks, None, frames) for trace in traces], chunk)
     loss: Tensor = PackedLoss(model)(batch).total
     return loss
 
@@ -43,9 +44,9 @@ def gradients(model: Transformer, loss: Tensor) -> dict[str, Tensor]:
 
 
 def assert_equal_loss_and_gradients(
-    traces: Sequence[Trace[int]], chunk: int | None, n_layers: int = 3, known: int = 0
+    traces: Sequence[Trace[int]], chunk: int | None, n_layers: int = 3, known: int = 0, frames: int = 0
 ) -> None:
-    model = tiny(n_layers, known)
+    model = tiny(n_layers, known, frames)
     reference, packed = segment_by_segment(model, traces), packed_loss(model, traces, chunk)
     torch.testing.assert_close(packed, reference, rtol=1e-12, atol=1e-12)
     expected, found = gradients(model, reference), gradients(model, packed)
@@ -64,8 +65,10 @@ def test_a_trace_has_the_loss_and_gradients_of_its_segments(name: str, n_layers:
 @pytest.mark.parametrize("task", ["qbf", "sat", "einstein"])
 @pytest.mark.parametrize("chunk", [None, 5])
 def test_a_batch_of_a_task_has_the_loss_and_gradients_of_its_segments(task: str, chunk: int | None) -> None:
-    assert_equal_loss_and_gradients([task_trace(task, 3, index) for index in range(3)], chunk)
-    assert_equal_loss_and_gradients([task_trace(task, 3, index) for index in range(3)], chunk, known=8)
+    traces = [task_trace(task, 3, index) for index in range(3)]
+    assert_equal_loss_and_gradients(traces, chunk)
+    assert_equal_loss_and_gradients(traces, chunk, known=8)
+    assert_equal_loss_and_gradients(traces, chunk, frames=2)
 
 
 def test_wrong_counts_the_targets_that_are_not_likeliest() -> None:
