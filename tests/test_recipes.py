@@ -37,7 +37,13 @@ def test_what_a_command_line_may_change() -> None:
     assert (changed.train.steps, changed.train.seed) == (7, 3)
     assert not adjust(qbf3(), hints=False).data.hints
     assert adjust(qbf3(), minutes=1.5).train.minutes == 1.5
+    assert adjust(qbf3(), rate=0.5).train.learning_rate == 0.5
     assert adjust(qbf3()) == qbf3()
+
+
+def test_what_comes_first_is_left_out_of_a_run_that_starts_with_a_model() -> None:
+    recipe = adjust(get_recipe("sat"), start="sat")
+    assert (recipe.train.start, recipe.data.first_steps, recipe.data.renamed_steps) == ("sat", 0, 0)
 
 
 def test_steps_and_minutes_exclude_each_other() -> None:

@@ -57,6 +57,7 @@ def test_a_directory_is_not_used_twice(pencil: RunPencil, small: str, tmp_path: 
         (["qbf3", "--steps", "1", "--minutes", "1"], "give one of them"),
         (["qbf3", "--device", "abacus"], "'abacus' is not one of"),
         (["qbf3", "--device", "mps"], "found no device 'mps' here; try cpu"),
+        (["qbf3", "--rate", "0"], "learning_rate is 0.0"),
         (["qbf3", "--resume"], "found no run to go on with"),
         (["qbf3", "--start", "nobody"], "found no directory nobody and no model of that name"),
         (["qbf3", "--start", "sat3"], "found a model for sat to start with"),

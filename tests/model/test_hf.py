@@ -76,6 +76,12 @@ def test_words_that_know_what_is_around_them_have_no_twin() -> None:
         hf.to_gpt_neox(model, Vocab(["a"]))
 
 
+def test_a_model_that_does_not_see_all_frames_has_no_twin() -> None:
+    model = Transformer(ModelConfig(12, n_layers=1, d_model=16, n_heads=2, frames=2))
+    with pytest.raises(PencilError, match="does not see all frames, which GPTNeoX cannot express"):
+        hf.to_gpt_neox(model, Vocab(["a"]))
+
+
 def test_a_full_directory_is_left_alone(tmp_path: Path) -> None:
     (tmp_path / "notes").write_text("mine")
     with pytest.raises(PencilError, match="expected a new or empty directory"):

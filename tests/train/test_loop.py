@@ -94,6 +94,8 @@ def test_a_run_starts_with_a_model_of_its_own_shape(tmp_path: Path) -> None:
     with pytest.raises(ConfigError, match=r"d_model=16, .* expected one for qbf, .* d_model=32"):
         run(wider, tmp_path / "wider")
     assert not (tmp_path / "wider").exists()
+    nearer = replace(wider, model=replace(recipe.model, frames=1))  # which is no matter of weights
+    assert run(nearer, tmp_path / "nearer").done
 
 
 @pytest.mark.parametrize("number", [signal.SIGINT, signal.SIGTERM])
