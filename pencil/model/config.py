@@ -27,7 +27,8 @@ class ModelConfig:
     pairs: bool = False
     """Whether each comes with the word before it, from the word itself on, so that `¬ 3` is more than `¬` and `3`."""
     levels: int = 0
-    """How many levels of open calls a word's embedding tells apart, as 0, 1, ... or more; the paper's model none."""
+    """How many levels of open calls a word's embedding tells apart, as 0, 1, ... or more, or round and round where it
+    sees only some frames; the paper's model none."""
     places: int = 0
     """How many places after the last call a word's embedding tells apart, and those beyond; the paper's model none."""
     frames: int = 0

@@ -5,8 +5,9 @@ before it, each by what it is and how far back, then its level, then its place. 
 come in pairs: then a row is for a word and the one before it, and the first of them is the word itself with its own.
 
 The level of a word is how many calls are open where it stands: the `[CALL]`s up to it, less the `[RETURN]`s, of which a
-live sequence has none that matched, and a chain of thought all. Its place is how far it is from the last `[CALL]`, or
-from the start where there is none.
+live sequence has none that matched, and a chain of thought all. Where a word sees only some frames, levels are counted
+round and round: two of them tell a call from the one around it, and what is learned at one depth holds at all. Its
+place is how far it is from the last `[CALL]`, or from the start where there is none.
 """
 
 from collections.abc import Sequence
@@ -68,7 +69,8 @@ def find_rows(tokens: Tensor, config: ModelConfig) -> Tensor:
         parts.append(torch.where(before >= 0, rows, -1))
     if config.levels:
         level = ((tokens == MARKS.call).int() - (tokens == MARKS.ret).int()).cumsum(-1)
-        parts.append(first + level.clamp(0, config.levels - 1).unsqueeze(-1))
+        told = level % config.levels if config.frames else level.clamp(0, config.levels - 1)
+        parts.append(first + told.unsqueeze(-1))
         first += config.levels
     if config.places:
         here = torch.arange(tokens.shape[-1], device=tokens.device).expand_as(tokens)
@@ -111,8 +113,9 @@ def rows_of_words(known: Sequence[int], config: ModelConfig) -> list[int]:
 
 def rows_of_stand(level: int, place: int, config: ModelConfig) -> list[int]:
     """The rows of a level and a place."""
-    first = config.word_rows
-    rows = [first + min(max(level, 0), config.levels - 1)] if config.levels else []
+    first, rows = config.word_rows, list[int]()
+    if config.levels:
+        rows.append(first + (level % config.levels if config.frames else min(max(level, 0), config.levels - 1)))
     return [*rows, first + config.levels + min(place, config.places - 1)] if config.places else rows
 
 
