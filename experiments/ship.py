@@ -1,9 +1,10 @@
 """Turn a finished run into a model that ships: half precision weights, measured on held-out instances, with a card.
 
-    python -m experiments.ship runs/qbf qbf [--after runs/qbf-first] [--count 100] [--remark "Stopped twice."]
+    python -m experiments.ship runs/qbf qbf [--count 100] [--remark "Stopped twice."]
 
 What is measured are the weights as they ship. Every figure of the card comes from here: those of the evaluation from
-`pencil.evaluate`, steps and speed from the run's journal.
+`pencil.evaluate`, steps and speed from the run's journal, and those of the model it started with, if it did, from that
+model's own card or run.
 """
 
 import argparse
@@ -20,18 +21,18 @@ from pencil.evaluate import evaluate
 from pencil.files import write_atomically
 from pencil.model.checkpoint import Checkpoint, read, save
 from pencil.model.config import ModelConfig
-from pencil.model.pretrained import HOME
+from pencil.model.pretrained import HOME, locate
 from pencil.tasks import get_task
 
 
-def ship(run: Path, directory: Path, earlier: list[Path], count: int, seed: int, remark: str = "") -> str:
+def ship(run: Path, directory: Path, count: int, seed: int, remark: str = "") -> str:
     """Measure a run's model and write it with its card, which is returned; `remark` tells what its recipe does not."""
-    costs = [training_cost(path) for path in (*earlier, run)]
+    runs = runs_up_to(run)
     checkpoint = as_shipped(read(run / "model"))
     facts = {
         "parameters": checkpoint.model.parameter_count,
         "machine": machine(),
-        "runs": [cost.as_dict() for cost in costs],
+        "runs": runs,
         "remark": remark,
         "evaluation_seed": seed,
         "evaluation": [report_of(checkpoint, size, count, seed) for size in checkpoint.sizes],
@@ -42,6 +43,14 @@ def ship(run: Path, directory: Path, earlier: list[Path], count: int, seed: int,
     text = card(directory.name, checkpoint, facts)
     write_atomically(directory / "README.md", text)
     return text
+
+
+def runs_up_to(run: Path) -> list[dict[str, Any]]:
+    """What a run took, and before it what the model took that it started with."""
+    cost = training_cost(run)
+    start = cost.recipe["train"].get("start")
+    earlier = (read(locate(start)).metrics.get("runs") or runs_up_to(Path(start))) if start else []
+    return [*earlier, cost.as_dict()]
 
 
 def as_shipped(checkpoint: Checkpoint) -> Checkpoint:
@@ -124,13 +133,12 @@ def main() -> None:
     parser = argparse.ArgumentParser(description=__doc__, formatter_class=argparse.RawDescriptionHelpFormatter)
     parser.add_argument("run", type=Path, help="a finished run of `pencil train`")
     parser.add_argument("name", help="such as qbf: the name to load it by")
-    parser.add_argument("--after", type=Path, nargs="*", default=[], help="runs whose weights this one started from")
     parser.add_argument("--count", type=int, default=100, help="held-out instances of each size")
     parser.add_argument("--seed", type=int, default=0, help="of these instances")
     parser.add_argument("--remark", default="", help="what the recipe does not tell about the run")
     parser.add_argument("--home", type=Path, default=HOME, help="where models that ship are")
     options = parser.parse_args()
-    print(ship(options.run, options.home / options.name, options.after, options.count, options.seed, options.remark))
+    print(ship(options.run, options.home / options.name, options.count, options.seed, options.remark))
 
 
 if __name__ == "__main__":

@@ -27,7 +27,7 @@ def test_a_run_becomes_a_model_with_a_card(
     run: Path, tmp_path: Path, monkeypatch: pytest.MonkeyPatch, capsys: pytest.CaptureFixture[str]
 ) -> None:
     monkeypatch.setattr("pencil.model.pretrained.HOME", tmp_path)
-    command = ["ship", str(run), "mine", "--count", "3", "--home", str(tmp_path), "--after", str(run)]
+    command = ["ship", str(run), "mine", "--count", "3", "--home", str(tmp_path)]
     monkeypatch.setattr(sys, "argv", [*command, "--remark", "Stopped twice."])
     for _ in range(2):  # the second time, it replaces itself
         ship.main()
@@ -37,10 +37,20 @@ def test_a_run_becomes_a_model_with_a_card(
     assert capsys.readouterr().out.endswith(model.card + "\n")
     assert f"| 2 | 3 | {report['accuracy']:.1%} |" in model.card
     assert "\nStopped twice.\n" in model.card
-    assert model.card.count("4 steps, 8 instances") == 2
+    assert model.card.count("4 steps, 8 instances") == 1
     weights = load_file(model.directory / "model.safetensors")
     assert {weight.dtype for weight in weights.values()} == {torch.float16}
     assert pencil.load("mine").checkpoint.metrics == model.facts
+
+
+def test_a_card_tells_what_the_model_it_started_with_had_taken(run: Path, tmp_path: Path) -> None:
+    recipe = small_recipe(steps=2, start=str(run))
+    train(recipe, tmp_path / "second", Machine(workers=0), Hooks())
+    assert [cost["steps"] for cost in ship.runs_up_to(tmp_path / "second")] == [4, 2]
+    ship.ship(tmp_path / "second", tmp_path / "shipped", count=1, seed=0)
+    recipe = small_recipe(steps=3, start=str(tmp_path / "shipped"))
+    train(recipe, tmp_path / "third", Machine(workers=0), Hooks())
+    assert [cost["steps"] for cost in ship.runs_up_to(tmp_path / "third")] == [4, 2, 3]
 
 
 def test_what_is_measured_is_what_ships(run: Path) -> None:
