@@ -103,7 +103,7 @@ def test_what_another_process_is_at_is_left_to_it(tmp_path: Path) -> None:
     held, release = context.Event(), context.Event()
     other = context.Process(target=hold, args=(tmp_path, held, release))
     other.start()
-    assert held.wait(30)
+    assert held.wait(120)
     with models._lock(tmp_path, wait=False) as ours:
         assert not ours
     release.set()

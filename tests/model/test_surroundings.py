@@ -42,6 +42,16 @@ def test_the_level_of_calls_is_known_from_the_start() -> None:
     torch.testing.assert_close(model.embed(tokens), model.embedding(tokens) + table.weight[levels])
 
 
+def test_levels_go_round_and_round_where_only_some_frames_are_seen() -> None:
+    model = Transformer(replace(CONFIG, levels=2, frames=2))
+    table = model.surroundings
+    assert table is not None
+    call, ret = MARKS.call, MARKS.ret
+    tokens = torch.tensor([7, call, 8, call, call, 9, ret, ret, ret, ret, 7])
+    levels = [0, 1, 1, 0, 1, 1, 0, 1, 0, 1, 1]
+    torch.testing.assert_close(model.embed(tokens), model.embedding(tokens) + table.weight[levels])
+
+
 def test_the_place_after_the_last_call_is_known_from_the_start() -> None:
     model = Transformer(replace(CONFIG, places=4))
     table = model.surroundings
@@ -61,9 +71,9 @@ def test_places_are_at_first_as_like_as_they_are_near() -> None:
     assert alike.argsort(descending=True)[:3].sort().values.tolist() == [99, 100, 101]
 
 
-@pytest.mark.parametrize("pairs", [False, True])
+@pytest.mark.parametrize(("pairs", "frames"), [(False, 0), (True, 0), (True, 2)])
 @pytest.mark.parametrize("start", range(7))
-def test_the_last_rows_are_those_of_the_whole_sequence(start: int, pairs: bool) -> None:
-    config = replace(CONFIG, recent=3, pairs=pairs, levels=2, places=3)
+def test_the_last_rows_are_those_of_the_whole_sequence(start: int, pairs: bool, frames: int) -> None:
+    config = replace(CONFIG, recent=3, pairs=pairs, levels=2, places=3, frames=frames)
     tokens = [7, MARKS.call, 8, MARKS.ret, 9, MARKS.call, 7]
     assert find_last_rows(tokens, start, config) == find_rows(torch.tensor(tokens), config)[start:].tolist()

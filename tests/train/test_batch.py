@@ -1,5 +1,6 @@
 from collections.abc import Sequence
 from itertools import combinations, pairwise
+from typing import Any
 
 import numpy as np
 import pytest
@@ -60,9 +61,10 @@ def test_tokens_and_targets_survive_the_new_order() -> None:
     assert (batch.targets == packed.targets).all()
 
 
-@pytest.mark.parametrize("pairs", [False, True])
-def test_surroundings_are_those_of_the_live_sequence(pairs: bool) -> None:
-    config = ModelConfig(160, n_layers=1, d_model=2, n_heads=1, recent=3, pairs=pairs, levels=3, places=50)
+@pytest.mark.parametrize(("pairs", "frames"), [(False, 0), (True, 0), (True, 2)])
+def test_surroundings_are_those_of_the_live_sequence(pairs: bool, frames: int) -> None:
+    around: dict[str, Any] = {"recent": 3, "pairs": pairs, "levels": 2, "places": 50, "frames": frames}
+    config = ModelConfig(160, n_layers=1, d_model=2, n_heads=1, **around)
     traces = [task_trace("sat", 3, index) for index in range(2)]
     parts = [pack(trace.prompt, trace.generated, trace.marks) for trace in traces]
     packed, batch = join(parts), make_batch(parts, 16)
