@@ -11,7 +11,8 @@ from experiments.paper import SMALLEST_LAYERS, SMALLEST_MILLIONS
 from pencil.tasks import Format
 
 MODELS = {"2x64": (2, 64, 2), "4x128": (4, 128, 4), "4x256": (4, 256, 4)}
-"""Layers, width and heads; the last one is the paper's smallest that solves the puzzle, 3.15M parameters."""
+"""Layers, width and heads; the last one is the paper's smallest that solves the puzzle, 3.15M parameters
+there; ours also know the words before each word."""
 WINDOW = 3_072
 """What all of them can read; it holds nearly every trace of a puzzle."""
 CONTEXTS = (512, 1_024, 2_048, 3_072)

@@ -77,6 +77,8 @@ def finish(jobs: Sequence[Job], what: str, measure: Measure, options: Options) -
     _check_names(jobs, options)
     jobs = [replace(job, source=options.use.get(job.name, job.source)) for job in jobs]
     files = {job.name: (options.measured or options.runs) / _folder(job) / f"{what}.json" for job in jobs}
+    for job in jobs:
+        _require_same(job, files[job.name])
     for wait in (False, True):  # first what is free, then what another process has not finished
         for job in jobs:
             path, place = files[job.name], options.runs / _folder(job)
@@ -99,11 +101,23 @@ def _finish(job: Job, place: Path, measure: Measure) -> Result:
     start = time.process_time()
     measured = measure(checkpoint, run)
     return {
+        "recipe": _told(job),
         "parameters": checkpoint.model.parameter_count,
         **cost,
         "measured_in_minutes": (time.process_time() - start) / 60,
         **measured,
     }
+
+
+def _told(job: Job) -> Result | None:
+    """What a model is trained by, but for its length; one from a source says so itself."""
+    return None if job.recipe is None or job.source is not None else job.recipe.to_json()
+
+
+def _require_same(job: Job, path: Path) -> None:
+    """What was measured before was measured of the same model."""
+    if path.exists() and json.loads(path.read_text(encoding="utf-8")).get("recipe") != _told(job):
+        raise PencilError(f"{path}: found a model of another recipe, expected that of today; remove it, or try --again")
 
 
 def hours(models: dict[str, Result]) -> float:

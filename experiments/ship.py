@@ -49,8 +49,11 @@ def runs_up_to(run: Path) -> list[dict[str, Any]]:
     """What a run took, and before it what the model took that it started with."""
     cost = training_cost(run)
     start = cost.recipe["train"].get("start")
-    earlier = (read(locate(start)).metrics.get("runs") or runs_up_to(Path(start))) if start else []
-    return [*earlier, cost.as_dict()]
+    if not start:
+        return [cost.as_dict()]
+    first = locate(start)
+    earlier = read(first).metrics.get("runs") or runs_up_to(first.parent)
+    return [*(each for each in earlier if each["recipe"] != cost.recipe), cost.as_dict()]  # it may have replaced it
 
 
 def as_shipped(checkpoint: Checkpoint) -> Checkpoint:
@@ -102,10 +105,11 @@ def card(name: str, checkpoint: Checkpoint, facts: dict[str, Any]) -> str:
 
 def _surroundings(config: ModelConfig) -> str:
     known = [f"the {config.recent} words before it{', in pairs,' * config.pairs}"] * bool(config.recent)
-    known += ["how many calls are open"] * bool(config.levels)
+    level = f"how many calls are open{f', modulo {config.levels},' * bool(config.frames)}"
+    known += [level] * bool(config.levels)
     known += ["how far it is from the last one"] * bool(config.places)
     told = f"; each word knows {' and '.join(known)}" if known else ""
-    return told + f"; it sees {config.frames} frames of the stack of calls" * bool(config.frames)
+    return told + f"; its attention reaches {config.frames} frames up the stack of calls" * bool(config.frames)
 
 
 def _row(report: dict[str, Any]) -> str:

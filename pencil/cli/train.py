@@ -52,7 +52,7 @@ def train(
 ) -> None:
     """Train a model; stop it at any time and go on with --resume, as if it had never stopped.
 
-    A resumed run takes its recipe, format, length and seed from its directory. With --steps it
+    A resumed run takes its recipe, format, length, rate and seed from its directory. With --steps it
     goes on to so many steps in all, from then on at the learning rates of a run of that length.
 
     Its figures go to metrics.jsonl in that directory, and to tensorboard where it is installed.
@@ -115,6 +115,7 @@ def _chosen(
     started = read_recipe(directory)
     if steps is not None:
         started = replace(started, train=replace(started.train, minutes=None))
+    start = None if start == started.train.start else start
     chosen = adjust(started, format, steps, minutes, seed, hints, start, rate)
     require_same(directory, chosen)
     return chosen

@@ -1,9 +1,9 @@
-"""How far up the stack of open calls a word sees.
+"""How far up the stack of open calls the attention of a word reaches.
 
-A frame is what comes after a `[CALL]` up to the next one; a word that sees two frames sees what its own call has
+A frame starts with a `[CALL]` and ends before the next one; a word that sees two frames sees what its own call has
 written and what was live in the call around it when it began. Since a live sequence holds the frames one after the
-other, what a word sees starts at some `[CALL]` and ends with the word itself. In a chain of thought, calls that have
-returned belong to the frame that they were made from.
+other, what a word sees starts at some `[CALL]` and ends with the word itself. In a chain of thought a `[RETURN]` closes
+the last open call, whose words then belong to the frame around it.
 """
 
 from collections.abc import Iterator, Sequence

@@ -6,7 +6,8 @@ Shapes in comments: B sequences, T tokens, D model width, H heads of width E = D
 The model does not know which tokens may see which. Its caller says so with `attend(layer, q, k, v)`, which gets
 queries, keys and values (..., H, E), already rotated to their positions, and returns the mixed values (..., H, E).
 Where words know their surroundings, a caller with positions of its own says what these are, too: `around`.
-Plain causal attention is the default; a cache (`pencil/model/decode.py`) or packed training brings its own.
+Causal attention, as far as the frames of a config reach, is the default; a cache (`pencil/model/decode.py`) or packed
+training brings its own.
 """
 
 from collections.abc import Callable, Iterable

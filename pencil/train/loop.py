@@ -252,12 +252,12 @@ def train(recipe: Recipe, out: Path, machine: Machine, hooks: Hooks, *, resume: 
 def _weights_of(recipe: Recipe) -> dict[str, Tensor]:
     """Those of the model that a run starts with; they fit only one of the same sizes, for words of the same task.
 
-    How much of a sequence it sees is no matter of weights.
+    How much of a sequence is seen is no matter of weights, but for levels, which frames have counted another way.
     """
     start = checkpoint.read(locate(recipe.train.start))
-    config = replace(start.model.config, context=recipe.model.context, frames=recipe.model.frames)
-    found, expected = (start.task, config), (recipe.data.task, recipe.model)
-    if found != expected:
+    found, expected = (start.task, start.model.config), (recipe.data.task, recipe.model)
+    frames = start.model.config.frames if recipe.model.levels else recipe.model.frames
+    if (found[0], replace(found[1], context=recipe.model.context, frames=frames)) != expected:
         raise ConfigError("found a model for {} to start with, {}; expected one for {}, {}".format(*found, *expected))
     return start.model.state_dict()
 

@@ -89,6 +89,9 @@ def test_a_run_goes_on_with_what_it_was_started_with(pencil: RunPencil, small: s
     other = pencil("train", "--resume", "--out", tmp_path, "--seed", 4)
     assert other.status == 2
     assert "the run was started with data seed = 3, not 4" in other.err
+    faster = pencil("train", "--resume", "--out", tmp_path, "--rate", 0.5)
+    assert faster.status == 2
+    assert "the run was started with train learning_rate" in faster.err
     longer = pencil("train", small, "--resume", "--out", tmp_path, "--workers", 0, "--steps", 6)
     assert "step 6 of 6" in longer.err
     started["train"]["steps"] = 6

@@ -117,3 +117,10 @@ def test_a_recipe_in_another_format_and_size() -> None:
     assert (recipe.data.format, dict(recipe.data.sizes), recipe.data.seed) == ("cot", {4: 1.0}, 7)
     assert recipe.model.n_layers > 1
     assert recipe_for("sat", "pencil", Options(quick=True)).model.n_layers == 1
+
+
+def test_what_was_measured_of_another_recipe_is_not_taken(tmp_path: Path) -> None:
+    options = Options(runs=tmp_path)
+    finish([Job("mine", small_recipe(steps=2))], "look", look_at, options)
+    with pytest.raises(PencilError, match="found a model of another recipe"):
+        finish([Job("mine", small_recipe(steps=3))], "look", look_at, options)

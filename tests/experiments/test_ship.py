@@ -50,7 +50,9 @@ def test_a_card_tells_what_the_model_it_started_with_had_taken(run: Path, tmp_pa
     ship.ship(tmp_path / "second", tmp_path / "shipped", count=1, seed=0)
     recipe = small_recipe(steps=3, start=str(tmp_path / "shipped"))
     train(recipe, tmp_path / "third", Machine(workers=0), Hooks())
-    assert [cost["steps"] for cost in ship.runs_up_to(tmp_path / "third")] == [4, 2, 3]
+    for _ in range(2):  # the second time, it has replaced the model that it started with
+        assert [cost["steps"] for cost in ship.runs_up_to(tmp_path / "third")] == [4, 2, 3]
+        ship.ship(tmp_path / "third", tmp_path / "shipped", count=1, seed=0)
 
 
 def test_what_is_measured_is_what_ships(run: Path) -> None:

@@ -39,6 +39,12 @@ def test_each_sequence_has_frames_of_its_own() -> None:
     ]
 
 
+def test_sequences_side_by_side_are_read_as_one_by_one() -> None:
+    model = Transformer(replace(CONFIG, frames=1))
+    tokens = torch.tensor([[9, CALL, 7, CALL, 8], [9, 8, CALL, 6, RETURN]])
+    torch.testing.assert_close(model(tokens), torch.stack([model(row) for row in tokens]))
+
+
 def test_a_word_depends_on_its_frames_alone() -> None:
     tokens = torch.tensor([9, 8, CALL, 7, CALL, 6, 7])
     changed = torch.tensor([8, 8, CALL, 7, CALL, 6, 7])

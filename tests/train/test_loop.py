@@ -96,6 +96,15 @@ def test_a_run_starts_with_a_model_of_its_own_shape(tmp_path: Path) -> None:
     assert not (tmp_path / "wider").exists()
     nearer = replace(wider, model=replace(recipe.model, frames=1))  # which is no matter of weights
     assert run(nearer, tmp_path / "nearer").done
+    levels = replace(recipe, model=replace(recipe.model, levels=2))
+    run(levels, tmp_path / "levels")
+    wrapped = replace(
+        levels, model=replace(levels.model, frames=1), train=replace(recipe.train, start=str(tmp_path / "levels"))
+    )
+    with pytest.raises(
+        ConfigError, match=r"frames=0\)\; expected one for qbf, .* frames=1"
+    ):  # levels mean something else
+        run(wrapped, tmp_path / "wrapped")
 
 
 @pytest.mark.parametrize("number", [signal.SIGINT, signal.SIGTERM])

@@ -3,12 +3,16 @@ from collections.abc import Sequence
 import numpy as np
 import pytest
 import torch
+from hypothesis import given
+from hypothesis import strategies as st
 from torch import Tensor
 
 from pencil.errors import TraceError
 from pencil.generate.engine import Engine
 from pencil.generate.events import Event, Reduced, Token
 from pencil.generate.limits import Limits
+from pencil.model.frames import MARKS as MODEL_MARKS
+from pencil.model.frames import first_seen
 from pencil.rule import Context
 from pencil.tokens import Marks
 from pencil.trace import Trace, attention_cost
@@ -117,6 +121,16 @@ def test_multiply_count_is_the_flops_equation_and_the_prompts_own_part(trace: Tr
         never_read += attention_cost(ended_with_answer.kept, ended_with_answer.kept + len(ended_with_answer.answer))
     pairs = int(packed_of(trace).sees().sum())
     assert 2 * pairs == trace.stats().cost_pencil + attention_cost(0, len(trace.prompt)) - never_read
+
+
+@given(st.lists(st.sampled_from([*vars(MODEL_MARKS).values(), 7, 8]), min_size=1, max_size=40), st.integers(1, 3))
+def test_frames_are_those_of_the_live_sequence(generated: list[int], frames: int) -> None:
+    for marks in (MODEL_MARKS, None):
+        near, far = (pack([9, 8], generated, marks, frames=some) for some in (frames, 0))
+        for start, live in zip(near.starts, far.sees(), strict=True):
+            assert start == first_seen(far.ids[live].tolist(), frames)[-1]
+        for some in (near, near.within(6)):
+            assert (some.sees().any(1) & (some.starts <= some.positions)).all()
 
 
 def test_without_marks_nothing_is_erased() -> None:
