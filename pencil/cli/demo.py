@@ -8,7 +8,7 @@ import typer
 from rich.console import Console
 from rich.table import Table
 
-from pencil.cli.options import Seed, Size
+from pencil.cli.options import Seed
 from pencil.cli.thinker import MASTERED, load_thinker
 from pencil.cli.view import ThinkingView, pause_for, watch
 from pencil.model.pretrained import Bundled, find
@@ -26,7 +26,10 @@ CANDIDATES = 16
 
 def demo(
     task: Annotated[str | None, typer.Option(help="sat, qbf or einstein.", show_default="all three")] = None,
-    size: Size = None,
+    size: Annotated[
+        int | None,
+        typer.Option(help="Variables (sat, qbf) or houses (einstein).", show_default="the largest that is mastered"),
+    ] = None,
     seed: Seed = 0,
     seconds: Annotated[float, typer.Option(min=0.0, help="How long to play each problem at least.")] = 15.0,
 ) -> None:
@@ -40,8 +43,10 @@ def demo(
       pencil demo
       pencil demo --task qbf --size 5 --seconds 30
     """
-    console = Console()
-    rows = [_show(name, size, seed, seconds, console) for name in ([task] if task else TASKS)]
+    console, names = Console(), [task] if task else list(TASKS)
+    for name in names:
+        get_task(name, size)  # a size that a task does not have is told before anything is played
+    rows = [_show(name, size, seed, seconds, console) for name in names]
     console.print(_table(rows))
 
 

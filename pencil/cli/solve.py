@@ -42,7 +42,7 @@ def solve(
     Examples:
       pencil solve examples/formula.cnf
       pencil solve '(1 or 2 or not 3) and (not 1 or 3 or 2)' --check
-      pencil solve - --show < examples/houses.txt
+      pencil solve - --show < examples/game.qdimacs
     """
     text, place = _read(problem)
     try:

@@ -113,12 +113,23 @@ def _chosen(
     if not resume:
         return adjust(get_recipe(name or ""), format, steps, minutes, seed, hints, start, rate)
     started = read_recipe(directory)
+    if name is not None:
+        _require_alike(directory, started, name, get_recipe(name))
     if steps is not None:
         started = replace(started, train=replace(started.train, minutes=None))
     start = None if start == started.train.start else start
     chosen = adjust(started, format, steps, minutes, seed, hints, start, rate)
     require_same(directory, chosen)
     return chosen
+
+
+def _require_alike(directory: Path, started: "Recipe", name: str, named: "Recipe") -> None:
+    """A run that is named is one of that task and these sizes; the rest of a recipe may have changed since."""
+    found, expected = (
+        f"{recipe.data.task} of size {', '.join(map(str, recipe.data.sizes))}" for recipe in (started, named)
+    )
+    if found != expected:
+        raise PencilError(f"{directory}: found a run on {found}, but {name} is on {expected}; choose another --out")
 
 
 def _evaluator(recipe: "Recipe", line: "Line") -> "Evaluate":

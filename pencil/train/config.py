@@ -91,8 +91,8 @@ class TrainConfig:
     def __post_init__(self) -> None:
         _require(self, steps=1, warmup=0, evaluate_every=0, save_every=1)
         for name in ("learning_rate", "additions", "clip", "minutes"):
-            if getattr(self, name) is not None and not getattr(self, name) > 0:
-                raise ConfigError(f"{name} is {getattr(self, name)}; it needs to be above 0")
+            if getattr(self, name) is not None and not 0 < getattr(self, name) < float("inf"):
+                raise ConfigError(f"{name} is {getattr(self, name)}; it needs to be a number above 0")
         if not 0 <= self.hints_fade <= 1:
             raise ConfigError(f"hints_fade is {self.hints_fade}; it needs to be a share of the steps, from 0 to 1")
         if self.optimizer not in get_args(OptimizerName):

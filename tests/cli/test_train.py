@@ -58,6 +58,7 @@ def test_a_directory_is_not_used_twice(pencil: RunPencil, small: str, tmp_path: 
         (["qbf3", "--device", "abacus"], "'abacus' is not one of"),
         (["qbf3", "--device", "mps"], "found no device 'mps' here; try cpu"),
         (["qbf3", "--rate", "0"], "learning_rate is 0.0"),
+        (["qbf3", "--rate", "inf"], "learning_rate is inf"),
         (["qbf3", "--resume"], "found no run to go on with"),
         (["qbf3", "--start", "nobody"], "found no directory nobody and no model of that name"),
         (["qbf3", "--start", "sat3"], "found a model for sat to start with"),
@@ -89,6 +90,9 @@ def test_a_run_goes_on_with_what_it_was_started_with(pencil: RunPencil, small: s
     other = pencil("train", "--resume", "--out", tmp_path, "--seed", 4)
     assert other.status == 2
     assert "the run was started with data seed = 3, not 4" in other.err
+    named = pencil("train", "sat3", "--resume", "--out", tmp_path)
+    assert named.status == 2
+    assert "found a run on qbf of size 2, but sat3 is on sat of size 3" in named.err
     faster = pencil("train", "--resume", "--out", tmp_path, "--rate", 0.5)
     assert faster.status == 2
     assert "the run was started with train learning_rate" in faster.err
