@@ -8,6 +8,7 @@ import typer
 
 from pencil.cli.options import FormatName, Json, Seed
 from pencil.cli.progress import progress_bar
+from pencil.errors import PencilError
 from pencil.tasks import Format, get_task
 
 if TYPE_CHECKING:
@@ -39,6 +40,8 @@ def eval_(
     from pencil.model.checkpoint import read
     from pencil.model.pretrained import locate
 
+    if failures and not failures.parent.is_dir():
+        raise PencilError(f"{failures}: found no directory {failures.parent}, expected one to save in; make it first")
     checkpoint = read(locate(directory))
     sizes = checkpoint.sizes if size is None else (size,)
     reports, outcomes = [], []

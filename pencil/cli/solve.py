@@ -72,7 +72,7 @@ def _read(problem: str | None) -> tuple[str, str | None]:
         if sys.stdin.isatty():
             raise PencilError("found no problem; name a file, type the problem, or use - for standard input")
         problem = str(STDIN)
-    is_typed = any(character in problem for character in "( \n")
+    is_typed = not problem or any(character in problem for character in "( \n")
     if os.path.exists(problem) or not is_typed:  # a single word is a file's name, perhaps misspelled
         return read_text(Path(problem)), "standard input" if Path(problem) == STDIN else problem
     return problem, None
@@ -113,7 +113,8 @@ def _doubt(metrics: dict[str, Any], size: int) -> str | None:
     right = accuracy_in(metrics, size)
     if right is None or right >= MASTERED:
         return None
-    return f"the model was right about {right:.0%} of the problems of size {size} that it was measured on; try --check"
+    measured = f"the model was right about {right:.0%} of the problems of size {size} that it was measured on"
+    return f"{measured}; --check verifies it"
 
 
 def _think(solver: "Solver", instance: Any, show: bool) -> "Solution":

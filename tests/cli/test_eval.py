@@ -54,7 +54,12 @@ def test_a_checkpoint_alone_is_enough(pencil: RunPencil, run_directory: Path, tm
 
 @pytest.mark.parametrize(
     ("options", "message"),
-    [(["--size", 4], "the model has no word '3'"), (["--size", 99], "no size 99"), (["--format", "prose"], "prose")],
+    [
+        (["--size", 4], "the model has no word '3'"),
+        (["--size", 99], "no size 99"),
+        (["--format", "prose"], "prose"),
+        (["--failures", "nowhere/wrong.txt"], "nowhere/wrong.txt: found no directory nowhere"),
+    ],
 )
 def test_bad_options_are_one_line(pencil: RunPencil, run_directory: Path, options: list[object], message: str) -> None:
     result = pencil("eval", run_directory, *options)

@@ -83,7 +83,7 @@ def test_a_model_that_is_often_wrong_says_so() -> None:
     notes = [solve._doubt(metrics, size) for size in (3, 4, 5)]
     assert notes == [
         None,
-        "the model was right about 60% of the problems of size 4 that it was measured on; try --check",
+        "the model was right about 60% of the problems of size 4 that it was measured on; --check verifies it",
         None,
     ]
 
@@ -99,6 +99,7 @@ def test_a_model_that_is_often_wrong_says_so() -> None:
         ("( 4 )", "was trained on sat of size 3 and has no word '4'"),
         ("∀ 1 ∃ 2 : ( 1 ∨ 2 )", "no model for qbf ships"),
         (" ", "found nothing"),
+        ("", "found nothing"),
     ],
 )
 def test_bad_input_is_one_line(pencil: RunPencil, problem: str, complaint: str) -> None:
