@@ -114,7 +114,7 @@ def _doubt(metrics: dict[str, Any], size: int) -> str | None:
     if right is None or right >= MASTERED:
         return None
     measured = f"the model was right about {right:.0%} of the problems of size {size} that it was measured on"
-    return f"{measured}; --check verifies it"
+    return f"{measured}; --check verifies its answer"
 
 
 def _think(solver: "Solver", instance: Any, show: bool) -> "Solution":

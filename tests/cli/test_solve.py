@@ -83,7 +83,7 @@ def test_a_model_that_is_often_wrong_says_so() -> None:
     notes = [solve._doubt(metrics, size) for size in (3, 4, 5)]
     assert notes == [
         None,
-        "the model was right about 60% of the problems of size 4 that it was measured on; --check verifies it",
+        "the model was right about 60% of the problems of size 4 that it was measured on; --check verifies its answer",
         None,
     ]
 
