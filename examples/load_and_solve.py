@@ -23,4 +23,9 @@ def main(directory: str, problem: str) -> None:
 
 
 if __name__ == "__main__":
-    main(*sys.argv[1:])
+    if len(sys.argv) != 3:
+        sys.exit(f"found {len(sys.argv) - 1} arguments, expected a directory and a problem")
+    try:
+        main(*sys.argv[1:])
+    except pencil.PencilError as error:
+        sys.exit(str(error))

@@ -1,13 +1,17 @@
-"""What the two tables and the figure of inference time share: one model for each task and format, over all sizes."""
+"""What the two tables and the figure of inference time share: one model for each task and format, over all sizes.
+
+The tables also time their models on one problem at a time, while these are at hand; the figure is made from that.
+"""
 
 from collections.abc import Sequence
+from dataclasses import replace
 from functools import partial
 from pathlib import Path
 from typing import TYPE_CHECKING, Any
 
 from experiments.experiment import Options, Result, Rows
 from experiments.models import Job, finish, hours, recipe_for
-from experiments.paper import FORMATS
+from experiments.paper import FORMATS, SOLVED
 from pencil.model.pretrained import bundled
 from pencil.tasks import Format, get_task
 
@@ -16,7 +20,11 @@ if TYPE_CHECKING:
 
 MINUTES = {"sat": 20.0, "qbf": 20.0, "einstein": 60.0}
 """CPU time to train each model for; in 20 minutes no puzzle is learned in any format."""
-COUNT = 100
+COUNT, ALONE = 100, 20
+"""Instances of each size: to measure accuracy, and to measure time."""
+HOPELESS = 2
+"""After this many sizes in a row that are not solved, larger ones are not timed."""
+TIMED: tuple[Format, ...] = ("cot", "pencil")
 QUICK_TOKENS = 100
 COLOURS = {"direct": "tab:grey", "cot": "tab:red", "pencil": "tab:green", "ships": "tab:blue"}
 TITLES = {"sat": "SAT", "qbf": "QBF", "einstein": "Einstein's puzzle"}
@@ -31,12 +39,10 @@ def jobs(task: str, formats: Sequence[Format], options: Options) -> list[Job]:
 
 def compare(tasks: Sequence[str], formats: Sequence[Format], options: Options) -> Result:
     """Train the models of these tasks, and measure each on every size."""
-    count = options.count or (2 if options.quick else COUNT)
     models = [job for task in tasks for job in jobs(task, formats, options)]
-    measure = partial(by_size, count=count, seed=options.seed, most=QUICK_TOKENS if options.quick else None)
-    measured = finish(models, f"sizes-{count}-{options.seed}", measure, options)
+    measured = by_size(models, options)
+    one_at_a_time([job for task in tasks for job in jobs(task, TIMED, options)], measured, options)
     return {
-        "count": count,
         "seed": options.seed,
         "hours": hours(measured),
         "models": measured,
@@ -44,16 +50,45 @@ def compare(tasks: Sequence[str], formats: Sequence[Format], options: Options) -
     }
 
 
-def by_size(checkpoint: "Checkpoint", run: Path, count: int, seed: int, most: int | None) -> Result:
-    """The figures of every size that a model was trained on."""
+def by_size(models: Sequence[Job], options: Options) -> dict[str, Result]:
+    """The figures of every size that a model was trained on, many problems at once."""
+    count = _count(COUNT, options)
+    return finish(models, f"sizes-{count}-{options.seed}", partial(_measure, count=count, options=options), options)
+
+
+def one_at_a_time(models: Sequence[Job], measured: dict[str, Result], options: Options) -> dict[str, Result]:
+    """The same for one problem at a time, on one thread; a model that is known to solve no size is not timed."""
+    count = _count(ALONE, options)
+    measure = partial(_measure, count=count, options=options, rows=1, hopeless=HOPELESS)
+    timed = [job for job in models if job.name not in measured or _solves_any(measured[job.name])]
+    use = {job.name: options.use[job.name] for job in timed if job.name in options.use}
+    times = finish(timed, f"alone-{count}-{options.seed}", measure, replace(options, use=use))
+    return {job.name: times.get(job.name) or {**measured[job.name], "reports": []} for job in models}
+
+
+def _solves_any(model: Result) -> bool:
+    return any(report["accuracy"] >= SOLVED for report in model["reports"])
+
+
+def _count(usual: int, options: Options) -> int:
+    return options.count or (2 if options.quick else usual)
+
+
+def _measure(
+    checkpoint: "Checkpoint", run: Path, count: int, options: Options, rows: int = 32, hopeless: int | None = None
+) -> Result:
+    """A report for every size, or for those before so many in a row that are not solved."""
     from experiments.measure import measure
     from pencil.cli.progress import progress_bar
 
-    reports = []
+    reports: list[dict[str, Any]] = []
+    most = QUICK_TOKENS if options.quick else None
     for size in checkpoint.sizes:
+        if hopeless and len(reports) >= hopeless and not _solves_any({"reports": reports[-hopeless:]}):
+            break
         task = get_task(checkpoint.task, size)
-        with progress_bar(f"{checkpoint.format} on {task.name} of size {size}", count) as done:
-            reports.append(measure(checkpoint, task, count, seed, most=most, progress=done))
+        with progress_bar(f"{checkpoint.format} on {task.name} of size {size}, {rows} at a time", count) as done:
+            reports.append(measure(checkpoint, task, count, options.seed, rows, most, done))
     return {"reports": reports}
 
 

@@ -1,54 +1,31 @@
 """The paper's figure of inference time: the largest size solved, at 95 % accuracy or more, within a time for each."""
 
 from collections.abc import Iterator
-from functools import partial
 from math import ceil
 from pathlib import Path
-from typing import TYPE_CHECKING, Any
+from typing import Any
 
-from experiments.comparison import COLOURS, QUICK_TOKENS, TITLES, jobs, spent
+from experiments.comparison import COLOURS, TIMED, TITLES, by_size, jobs, one_at_a_time, spent
 from experiments.experiment import Experiment, Options, Result, Rows
-from experiments.models import Job, finish, hours
+from experiments.models import Job, hours
 from experiments.paper import SECONDS, SOLVED
 from pencil.model.pretrained import bundled
-from pencil.tasks import get_task
-
-if TYPE_CHECKING:
-    from pencil.model.checkpoint import Checkpoint
 
 TASKS = ("sat", "qbf", "einstein")
-COUNT = 20
-HOPELESS = 2
-"""After this many sizes in a row that are not solved, larger ones are left out."""
 
 
 def run(options: Options) -> Result:
     """The models of the two tables, and those that ship, on one problem at a time."""
-    count = options.count or (2 if options.quick else COUNT)
-    models = [job for task in TASKS for job in (*jobs(task, ("cot", "pencil"), options), *_shipped(task))]
-    measure = partial(_one_at_a_time, count=count, seed=options.seed, most=QUICK_TOKENS if options.quick else None)
-    measured = finish(models, f"alone-{count}-{options.seed}", measure, options)
-    return {"count": count, "seed": options.seed, "hours": hours(measured), "models": measured}
+    trained = [job for task in TASKS for job in jobs(task, TIMED, options)]
+    ships = [job for task in TASKS for job in _shipped(task)]
+    measured = one_at_a_time([*trained, *ships], by_size(trained, options), options)
+    return {"seed": options.seed, "hours": hours(measured), "models": measured}
 
 
 def _shipped(task: str) -> Iterator[Job]:
     for model in bundled():
         if model.task == task:
             yield Job(f"{task}-ships-{model.name}", source=model.directory)
-
-
-def _one_at_a_time(checkpoint: "Checkpoint", run: Path, count: int, seed: int, most: int | None) -> Result:
-    from experiments.measure import measure
-    from pencil.cli.progress import progress_bar
-
-    reports: list[dict[str, Any]] = []
-    for size in checkpoint.sizes:
-        if len(reports) >= HOPELESS and all(report["accuracy"] < SOLVED for report in reports[-HOPELESS:]):
-            break
-        task = get_task(checkpoint.task, size)
-        with progress_bar(f"{checkpoint.format} on {task.name} of size {size}, one at a time", count) as done:
-            reports.append(measure(checkpoint, task, count, seed, rows=1, most=most, progress=done))
-    return {"reports": reports}
 
 
 def seconds_to_solve(report: dict[str, Any]) -> float | None:
@@ -72,7 +49,7 @@ def curves(result: Result) -> dict[str, dict[str, tuple[Result, list[tuple[float
     """By task and kind of model: what it took, and its frontier; models that ship for single sizes count as one."""
     found: dict[str, dict[str, tuple[Result, list[tuple[float, int]]]]] = {task: {} for task in TASKS}
     for task in TASKS:
-        for kind in ("cot", "pencil", "ships"):
+        for kind in (*TIMED, "ships"):
             models = [model for name, model in result["models"].items() if name.startswith(f"{task}-{kind}")]
             if models:
                 total = {key: sum(model[key] or 0 for model in models) or None for key in ("steps", "minutes")}

@@ -2,6 +2,8 @@
 
 from collections.abc import Iterable
 
+PROBLEMS_SHOWN = 5
+
 
 class PencilError(Exception):
     """Bad input or bad use; the command line prints its one line and exits with status 2."""
@@ -22,6 +24,8 @@ class SizeError(PencilError):
 class MachineError(PencilError):
     """A Turing machine or its input that is not well formed; holds every problem as a place and a reason.
 
+    Its one line says the first few; a text that is no machine at all has one for each of its lines.
+
     >>> raise MachineError("counter", [("rule s _", "it writes a blank"), ("start", "the state 'q' is unknown")])
     Traceback (most recent call last):
     pencil.errors.MachineError: counter: rule s _: it writes a blank; start: the state 'q' is unknown
@@ -29,7 +33,9 @@ class MachineError(PencilError):
 
     def __init__(self, name: str, problems: Iterable[tuple[str, str]]) -> None:
         self.name, self.problems = name, tuple(problems)
-        super().__init__(f"{name}: " + "; ".join(f"{place}: {reason}" for place, reason in self.problems))
+        shown = [f"{place}: {reason}" for place, reason in self.problems[:PROBLEMS_SHOWN]]
+        more = len(self.problems) - len(shown)
+        super().__init__(f"{name}: " + "; ".join([*shown, *[f"and {more} more"] * (more > 0)]))
 
 
 class ConfigError(PencilError):

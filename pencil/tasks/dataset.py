@@ -66,7 +66,8 @@ def write_dataset(
         _claim(out, spec)
         return _write(task, spec, out, workers, progress)
     except (OSError, ValueError) as error:
-        raise DatasetError(f"{out} cannot be used as a dataset directory: {error}") from None
+        found = getattr(error, "strerror", None) or error
+        raise DatasetError(f"{out}: found {found}, expected a place for a dataset; try another -o") from None
 
 
 def _claim(out: Path, spec: DatasetSpec) -> None:

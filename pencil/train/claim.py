@@ -18,7 +18,7 @@ def claim(out: Path, recipe: Recipe) -> None:
         out.mkdir(parents=True, exist_ok=True)
         write_recipe(out, recipe)
     except OSError as error:
-        raise CheckpointError(f"{path}: found {error}, expected a place for a run") from None
+        raise CheckpointError(f"{out}: found {error.strerror}, expected a place for a run; try another --out") from None
 
 
 def write_recipe(out: Path, recipe: Recipe) -> None:

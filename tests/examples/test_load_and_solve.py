@@ -1,3 +1,5 @@
+import subprocess
+import sys
 from pathlib import Path
 
 import pytest
@@ -16,3 +18,14 @@ def test_it_prints_the_answer_and_its_cost(tmp_path: Path, capsys: pytest.Captur
     answer, cost = capsys.readouterr().out.splitlines()
     assert answer == "None"
     assert cost.startswith(("repetition after", "context after"))
+
+
+@pytest.mark.parametrize(
+    ("arguments", "complaint"), [(["here"], "found 1 arguments"), (["nowhere", "( 1 )"], "found no directory nowhere")]
+)
+def test_bad_input_is_one_line(arguments: list[str], complaint: str) -> None:
+    command = [sys.executable, "-m", "examples.load_and_solve", *arguments]
+    found = subprocess.run(command, capture_output=True, text=True)
+    assert found.returncode == 1
+    assert found.stderr.startswith(complaint)
+    assert found.stderr.count("\n") == 1

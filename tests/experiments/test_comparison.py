@@ -1,9 +1,13 @@
 import json
+from collections.abc import Sequence
 from pathlib import Path
 
 import pytest
 
-from experiments.comparison import Paper, cells, shipped, spent, table
+from experiments import comparison
+from experiments.comparison import Paper, cells, one_at_a_time, shipped, spent, table
+from experiments.experiment import Options, Result
+from experiments.models import Job, Measure
 
 
 def test_a_size_without_a_number_is_a_dash() -> None:
@@ -37,3 +41,21 @@ def test_what_ships_is_read_from_its_card(tmp_path: Path, monkeypatch: pytest.Mo
     (tmp_path / "mine" / "metrics.json").write_text(json.dumps(facts))
     assert shipped("sat") == [{"model": "mine", "hours": 1.5, "size": 3, "accuracy": 0.9}]
     assert shipped("qbf") == []
+
+
+def test_what_solves_no_size_is_not_timed(monkeypatch: pytest.MonkeyPatch) -> None:
+    def finish(jobs: Sequence[Job], what: str, measure: Measure, options: Options) -> dict[str, Result]:
+        assert set(options.use) <= {job.name for job in jobs}
+        return {job.name: {"reports": [what]} for job in jobs}
+
+    monkeypatch.setattr(comparison, "finish", finish)
+    measured = {
+        "good": {"minutes": 5, "reports": [{"accuracy": 0.95}]},
+        "bad": {"minutes": 5, "reports": [{"accuracy": 0.9}]},
+    }
+    options = Options(use={"good": Path("a"), "bad": Path("b")})
+    assert one_at_a_time([Job("good"), Job("bad"), Job("ships")], measured, options) == {
+        "good": {"reports": ["alone-20-0"]},
+        "bad": {"minutes": 5, "reports": []},
+        "ships": {"reports": ["alone-20-0"]},
+    }

@@ -93,6 +93,11 @@ def test_an_unfinished_file_is_an_error_not_a_crash(text: str) -> None:
     assert problems_of(text)
 
 
+def test_what_is_no_machine_at_all_is_told_in_one_short_line() -> None:
+    with pytest.raises(MachineError, match=r"line 5: .*; and 47 more$"):
+        parse_machine("this is prose\n" * 50)
+
+
 WORDS = "name states symbols blank start accept reject -> = | a|b a b _ s t L R N //".split()
 
 
