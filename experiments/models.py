@@ -116,8 +116,18 @@ def _told(job: Job) -> Result | None:
 
 def _require_same(job: Job, path: Path) -> None:
     """What was measured before was measured of the same model."""
-    if path.exists() and json.loads(path.read_text(encoding="utf-8")).get("recipe") != _told(job):
+    if path.exists() and _up_to_date(json.loads(path.read_text(encoding="utf-8")).get("recipe")) != _told(job):
         raise PencilError(f"{path}: found a model of another recipe, expected that of today; remove it, or try --again")
+
+
+def _up_to_date(recipe: Result | None) -> Result | None:
+    """A recipe as it would be told today: with what was added since, if there is nothing that has gone."""
+    from pencil.train.config import Recipe
+
+    try:
+        return recipe and Recipe.from_json(recipe).to_json()
+    except TypeError:
+        return recipe
 
 
 def hours(models: dict[str, Result]) -> float:

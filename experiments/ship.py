@@ -109,7 +109,8 @@ def _surroundings(config: ModelConfig) -> str:
     known += [level] * bool(config.levels)
     known += ["how far it is from the last one"] * bool(config.places)
     told = f"; each word knows {' and '.join(known)}" if known else ""
-    return told + f"; its attention reaches {config.frames} frames up the stack of calls" * bool(config.frames)
+    reach = f"{config.frames} frames up the stack of calls{' and the outermost one' * config.outermost}"
+    return told + f"; its attention reaches {reach}" * bool(config.frames)
 
 
 def _row(report: dict[str, Any]) -> str:

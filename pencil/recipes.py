@@ -50,7 +50,8 @@ def sat() -> Recipe:
 def einstein() -> Recipe:
     """Puzzles of 3 to 5 houses, one model of 1.7M parameters with a head for each category, hours on a CPU."""
     train = TrainConfig(steps=4_900, learning_rate=4e-3, hints_fade=0.5)
-    known: dict[str, Any] = {"rope_base": 1e5, "recent": 8, "d_model": 144, "n_heads": 6}
+    seen: dict[str, Any] = {"levels": 2, "frames": 2, "outermost": True}
+    known: dict[str, Any] = {"rope_base": 1e5, "recent": 8, "d_model": 144, "n_heads": 6, **seen}
     weights = {3: 1.0, 4: 2.0, 5: 2.0}
     recipe = _recipe("einstein", weights, "small", train, batch=2, stretch=1_200, window=4_096, **known)
     return _start_with(recipe, [3], steps=1_000)

@@ -22,6 +22,8 @@ VERSION = 1
 FORMATS = ("pencil", "cot", "direct")
 TYPES = ("F16", "BF16", "F32", "F64")
 """Of weights, as safetensors names them."""
+ADDED = ("recent", "pairs", "levels", "places", "frames", "outermost")
+"""Fields of a model's config that older checkpoints do not name."""
 Value = TypeVar("Value")
 
 
@@ -167,10 +169,9 @@ def _read_vocab(path: Path) -> Vocab:
 
 
 def _read_model(directory: Path, config: dict[str, Any]) -> Transformer:
-    # older ones do not name these
-    older: dict[str, Any] = {"recent": 0, "pairs": False, "levels": 0, "places": 0, "frames": 0}
-    sizes = older | _entry(config, "model", dict, directory / "config.json")
     known = ModelConfig.__dataclass_fields__
+    older: dict[str, Any] = {name: known[name].default for name in ADDED}
+    sizes = older | _entry(config, "model", dict, directory / "config.json")
     if set(sizes) != set(known):
         differ = sorted(set(sizes) ^ set(known))
         raise CheckpointError(f"{directory / 'config.json'}: found other sizes of the model, differing in {differ}")

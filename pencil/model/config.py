@@ -33,6 +33,8 @@ class ModelConfig:
     """How many places after the last call a word's embedding tells apart, and those beyond; the paper's model none."""
     frames: int = 0
     """How many frames of the stack of calls a word sees, its own and those around it; 0 means all, as in the paper."""
+    outermost: bool = False
+    """Whether it also sees the outermost frame, where the problem is, if it does not see all."""
 
     def __post_init__(self) -> None:
         for name in ("vocab_size", "n_layers", "d_model", "n_heads", "context"):
@@ -43,8 +45,9 @@ class ModelConfig:
             value = getattr(self, name)
             if not isinstance(value, int) or isinstance(value, bool) or not 0 <= value <= most:
                 raise ConfigError(f"{name} is {value!r}; a word may know up to {most} of them")
-        if not isinstance(self.pairs, bool):
-            raise ConfigError(f"pairs is {self.pairs!r}; it needs to be true or false")
+        for name in ("pairs", "outermost"):
+            if not isinstance(getattr(self, name), bool):
+                raise ConfigError(f"{name} is {getattr(self, name)!r}; it needs to be true or false")
         if self.word_rows > LARGEST:
             raise ConfigError(
                 f"{self.recent} words before a word, of {self.vocab_size} in all, are {self.word_rows} rows of a table;"

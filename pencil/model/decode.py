@@ -8,7 +8,7 @@ from torch import Tensor
 from torch.nn import functional as F
 
 from pencil.model.cache import KVCache
-from pencil.model.frames import first_seen
+from pencil.model.frames import Seen, find_seen
 from pencil.model.quick import QuickBlock
 from pencil.model.single import SingleToken, array
 from pencil.model.surroundings import find_last_rows
@@ -64,8 +64,8 @@ class _Span(NamedTuple):
     held: int
     start: int
     end: int
-    first: list[int]
-    """The first position that each of them sees."""
+    seen: list[Seen]
+    """What each of them sees."""
 
 
 class _Feed:
@@ -84,8 +84,8 @@ class _Feed:
         for slot, row, added in sorted((cache.slot(row), row, added) for row, added in zip(rows, tokens, strict=True)):
             held = len(cache.tokens[slot])
             cache.tokens[slot].extend(added)
-            first = first_seen(cache.tokens[slot], cache.config.frames, held)
-            self.spans[row] = _Span(slot, held, len(flat), len(flat) + len(added), first)
+            seen = find_seen(cache.tokens[slot], cache.config.frames, cache.config.outermost, held)
+            self.spans[row] = _Span(slot, held, len(flat), len(flat) + len(added), seen)
             flat.extend(added)
             slots.extend([slot] * len(added))
             positions.extend(range(held, held + len(added)))
@@ -119,15 +119,15 @@ class _Singles:
     def __init__(self, spans: list[_Span], device: torch.device | None) -> None:
         self.slots = [span.slot for span in spans]
         last = torch.tensor([[span.held] for span in spans], device=device)  # (rows, 1)
-        first = torch.tensor([span.first for span in spans], device=device)
-        self.seen = slice(int(first.min()), int(last.max()) + 1)
-        self.mask = _mask(first, last, self.seen).unsqueeze(1)  # (rows, 1, 1, length)
+        seen = [span.seen for span in spans]
+        self.reach = slice(min(map(_first, seen)), int(last.max()) + 1)
+        self.mask = _mask(torch.tensor(seen, device=device), last, self.reach).unsqueeze(1)  # (rows, 1, 1, length)
 
     def __call__(self, q: Tensor, keys: Tensor, values: Tensor) -> Tensor:
         """(1, H, rows, E) -> (1, H, rows, E)."""
         dense = self.slots == list(range(len(self.slots)))
         chosen = slice(len(self.slots)) if dense else self.slots  # rows that are not fed cost a copy of those that are
-        keys, values = (tensor[chosen, :, self.seen] for tensor in (keys, values))
+        keys, values = (tensor[chosen, :, self.reach] for tensor in (keys, values))
         return F.scaled_dot_product_attention(q.transpose(0, 2), keys, values, attn_mask=self.mask).transpose(0, 2)
 
 
@@ -136,18 +136,24 @@ class _Several:
 
     def __init__(self, span: _Span, device: torch.device | None) -> None:
         self.slot, self.start, self.count = span.slot, span.start, span.end - span.start
-        self.seen = slice(min(span.first), span.held + self.count)
-        first, last = torch.tensor([span.first, range(span.held, self.seen.stop)], device=device)
-        self.mask = _mask(first, last, self.seen)
+        self.reach = slice(_first(span.seen), span.held + self.count)
+        last = torch.arange(span.held, self.reach.stop, device=device)
+        self.mask = _mask(torch.tensor(span.seen, device=device), last, self.reach)
 
     def __call__(self, q: Tensor, keys: Tensor, values: Tensor) -> Tensor:
         """(1, H, N, E) -> (1, H, T, E), for the T tokens of this row."""
-        keys, values = (tensor[self.slot : self.slot + 1, :, self.seen] for tensor in (keys, values))
+        keys, values = (tensor[self.slot : self.slot + 1, :, self.reach] for tensor in (keys, values))
         return F.scaled_dot_product_attention(q.narrow(2, self.start, self.count), keys, values, attn_mask=self.mask)
 
 
-def _mask(first: Tensor, last: Tensor, seen: slice) -> Tensor:
-    """(..., T) the first and last position that each token sees -> (..., T, length): 0 for these, -inf for the rest."""
-    keys = torch.arange(seen.start, seen.stop, device=first.device)
-    hidden = (keys < first.unsqueeze(-1)) | (keys > last.unsqueeze(-1))
-    return torch.zeros(hidden.shape, device=first.device).masked_fill_(hidden, -torch.inf)
+def _first(seen: Sequence[Seen]) -> int:
+    """The first position that any of some tokens sees."""
+    return min(0 if outer else start for outer, start in seen)
+
+
+def _mask(seen: Tensor, last: Tensor, reach: slice) -> Tensor:
+    """(..., T, 2) and (..., T), what each token sees and up to where -> (..., T, length): 0 for these, else -inf."""
+    keys = torch.arange(reach.start, reach.stop, device=seen.device)
+    outer, start = seen.unsqueeze(-2).unbind(-1)  # (..., T, 1) each
+    hidden = ((keys >= outer) & (keys < start)) | (keys > last.unsqueeze(-1))
+    return torch.zeros(hidden.shape, device=seen.device).masked_fill_(hidden, -torch.inf)

@@ -2,11 +2,13 @@
 
 A frame starts with a `[CALL]` and ends before the next one; a word that sees two frames sees what its own call has
 written and what was live in the call around it when it began. Since a live sequence holds the frames one after the
-other, what a word sees starts at some `[CALL]` and ends with the word itself. In a chain of thought a `[RETURN]` closes
-the last open call, whose words then belong to the frame around it.
+other, what a word sees starts at some `[CALL]` and ends with the word itself. It may also see the outermost frame: what
+comes before the first open call, such as the problem. In a chain of thought a `[RETURN]` closes the last open call,
+whose words then belong to the frame around it.
 """
 
 from collections.abc import Iterator, Sequence
+from typing import NamedTuple
 
 import torch
 from torch import Tensor
@@ -20,6 +22,13 @@ Calls = tuple[int, ...]
 """The positions of open calls, the outermost first."""
 
 
+class Seen(NamedTuple):
+    """The positions that a word sees: those before one, and those from another one up to its own."""
+
+    outer: int
+    start: int
+
+
 def calls_after(token: int, position: int, calls: Calls) -> Calls:
     """The open calls after one more token."""
     if token == MARKS.call:
@@ -27,28 +36,32 @@ def calls_after(token: int, position: int, calls: Calls) -> Calls:
     return calls[:-1] if token == MARKS.ret else calls
 
 
-def start_of(calls: Calls, frames: int) -> int:
-    """Where so many frames start; 0 of them means all."""
-    return calls[-frames] if 0 < frames <= len(calls) else 0
+def seen_with(calls: Calls, frames: int, outermost: bool) -> Seen:
+    """What is seen where these calls are open: so many frames, of which 0 means all, and maybe the outermost one.
+
+    >>> seen_with((3, 5, 9), frames=2, outermost=True)
+    Seen(outer=3, start=5)
+    """
+    start = calls[-frames] if 0 < frames <= len(calls) else 0
+    return Seen(calls[0] if outermost and start else 0, start)
 
 
-def first_seen(tokens: Sequence[int], frames: int, since: int = 0) -> list[int]:
-    """For each token of a sequence from a place on, the position of the first one that it sees.
+def find_seen(tokens: Sequence[int], frames: int, outermost: bool = False, since: int = 0) -> list[Seen]:
+    """For each token of a sequence from a place on, what it sees.
 
     >>> call, ret = MARKS.call, MARKS.ret
-    >>> first_seen([9, call, 7, call, 8, call, 6], frames=2)
+    >>> [seen.start for seen in find_seen([9, call, 7, call, 8, call, 6], frames=2)]
     [0, 0, 0, 1, 1, 3, 3]
-    >>> first_seen([9, call, 7, call, 8, ret, 6], frames=1, since=4)
-    [3, 1, 1]
+    >>> find_seen([9, call, 7, call, 8, ret, 6], frames=1, outermost=True, since=4)
+    [Seen(outer=1, start=3), Seen(outer=1, start=1), Seen(outer=1, start=1)]
     """
     if not frames:
-        return [0] * (len(tokens) - since)
-    calls = _open_calls(tokens, since)
-    starts = []
+        return [Seen(0, 0)] * (len(tokens) - since)
+    calls, seen = _open_calls(tokens, since), []
     for position in range(since, len(tokens)):
         calls = calls_after(tokens[position], position, calls)
-        starts.append(start_of(calls, frames))
-    return starts
+        seen.append(seen_with(calls, frames, outermost))
+    return seen
 
 
 def _open_calls(tokens: Sequence[int], end: int) -> Calls:
@@ -70,9 +83,10 @@ def _places(tokens: Sequence[int], token: int, end: int) -> Iterator[int]:
         yield at
 
 
-def sees(tokens: Tensor, frames: int) -> Tensor:
+def sees(tokens: Tensor, frames: int, outermost: bool = False) -> Tensor:
     """(..., T) sequences from their start -> (..., T, T): which token sees which."""
-    starts = torch.tensor([first_seen(row, frames) for row in tokens.reshape(-1, tokens.shape[-1]).tolist()])
+    rows = tokens.reshape(-1, tokens.shape[-1]).tolist()
+    outer, start = torch.tensor([find_seen(row, frames, outermost) for row in rows]).unsqueeze(-1).unbind(-2)
     here = torch.arange(tokens.shape[-1])
-    seen = (here <= here[:, None]) & (here >= starts.unsqueeze(-1))
+    seen = (here <= here[:, None]) & ((here < outer) | (here >= start))
     return seen.view(*tokens.shape, -1).to(tokens.device)

@@ -14,7 +14,7 @@ import torch
 from numpy.typing import NDArray
 from torch import Tensor, nn
 
-from pencil.model.frames import first_seen
+from pencil.model.frames import find_seen
 from pencil.model.surroundings import find_last_rows
 from pencil.model.transformer import Transformer
 
@@ -49,13 +49,13 @@ class SingleToken:
         position = len(tokens) - 1
         x = self._embed(tokens)  # (D,)
         cos, sin = self.cos[position] * self.scales, self.sin[position] * self.scales  # (2, 1, 2, E / 2) each
-        [first] = first_seen(tokens, self.config.frames, position)
-        seen = slice(first, position + 1)
+        [(outer, start)] = find_seen(tokens, self.config.frames, self.config.outermost, position)
+        reach, unseen = slice(0 if outer else start, position + 1), slice(outer, start if outer else 0)
         for (attention_norm, mlp_norm, qkv, out, up, down), (keys, values) in zip(self.layers, cache, strict=True):
             heads = qkv.dot(self._normalise(x, attention_norm)).reshape(3, *self.heads)  # (3, H, E)
             q, keys[:, position] = rotate(heads[:2], cos, sin)
             values[:, position] = heads[2]
-            x += out.dot(attend(q, keys[:, seen], values[:, seen]))
+            x += out.dot(attend(q, keys[:, reach], values[:, reach], unseen))
             x += down.dot(gelu(up.dot(self._normalise(x, mlp_norm))))
         logits: Array = self.embedding.dot(self._normalise(x, self.norm))
         return logits
@@ -94,9 +94,10 @@ def rotate(heads: Array, cos: Array, sin: Array) -> Array:
     return turned.reshape(heads.shape)
 
 
-def attend(q: Array, keys: Array, values: Array) -> Array:
-    """(H, E), and (H, T, E) twice -> (D,)."""
+def attend(q: Array, keys: Array, values: Array, unseen: slice) -> Array:
+    """(H, E), and (H, T, E) twice, of which some are not seen -> (D,)."""
     shares = np.matmul(q[:, None], keys.transpose(0, 2, 1))  # (H, 1, T)
+    shares[..., unseen] = -np.inf
     shares -= shares.max(-1, keepdims=True)
     np.exp(shares, out=shares)
     mixed: Array = np.matmul(shares, values)  # (H, 1, E)

@@ -87,8 +87,8 @@ class Transformer(nn.Module):
 
     def _attend_within(self, tokens: Tensor) -> Attend:
         """Each of (..., T) tokens sees itself and those before it, as far as its frames reach."""
-        frames = self.config.frames
-        return partial(causal, mask=sees(tokens, frames).unsqueeze(-3)) if frames else causal
+        frames, outermost = self.config.frames, self.config.outermost
+        return partial(causal, mask=sees(tokens, frames, outermost).unsqueeze(-3)) if frames else causal
 
     def logits(self, hidden: Tensor) -> Tensor:
         """(..., D) -> (..., V)."""

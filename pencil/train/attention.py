@@ -111,12 +111,16 @@ def _together(mixed: Sequence[Tensor]) -> Tensor:
 
 def _masks(batch: Batch, queries: Tensor, buckets: list[Tensor]) -> Iterator[Tensor]:
     """For each bucket (chunks, 1, Q, K), to be added to the scores: 0 where a query sees a key, else minus infinity."""
-    times, ends, positions, starts = (
-        torch.from_numpy(array).to(queries.device) for array in (batch.times, batch.ends, batch.positions, batch.starts)
+    times, ends, positions, outer, start = (
+        torch.from_numpy(array).to(queries.device)
+        for array in (batch.times, batch.ends, batch.positions, *batch.seen.T.copy())
     )
     size = len(queries) // sum(map(len, buckets))
     for keys, asking in zip(buckets, queries.split([len(keys) * size for keys in buckets]), strict=True):  # type: ignore[no-untyped-call]
-        now, first = (array[asking].view(len(keys), size, 1) for array in (times, starts))  # (chunks, Q, 1)
+        now, until, since = (
+            array[asking].view(len(keys), size, 1) for array in (times, outer, start)
+        )  # (chunks, Q, 1)
         born, ends_at = times[keys][:, None], ends[keys].where(keys >= 0, -1)[:, None]  # (chunks, 1, K)
-        seen = (born <= now) & (now < ends_at) & (positions[keys][:, None] >= first)
+        place = positions[keys][:, None]
+        seen = (born <= now) & (now < ends_at) & ((place < until) | (place >= since))
         yield torch.zeros(seen.shape, device=keys.device).masked_fill_(~seen, -torch.inf)[:, None]

@@ -45,8 +45,8 @@ class Batch:
     """(N,) the packed index of each token, from before they were put in the order of their chunks."""
     ends: Ints
     """(N,) the packed index from which on a token is no longer live."""
-    starts: Ints
-    """(N,) the first position that a token sees."""
+    seen: Ints
+    """(N, 2) the positions that a token sees: those before the first number, and those from the second on."""
     every: Chunks
     """All tokens as queries, in the order of the batch."""
     last: Chunks
@@ -110,16 +110,17 @@ def make_batch(traces: Sequence[Packed], chunk: int | None = None) -> Batch:
     padding = -len(packed) % chunk
     times = np.arange(len(packed) + padding)
     ends = np.concatenate((packed.ends, times[len(packed) :] + 1))  # padding sees itself: a softmax needs a key
-    ids, positions, starts = (np.pad(each, (0, padding)) for each in (packed.ids, packed.positions, packed.starts))
+    ids, positions = (np.pad(each, (0, padding)) for each in (packed.ids, packed.positions))
+    seen = np.pad(packed.seen, ((0, padding), (0, 0)))
     asking, asked = np.unique(packed.inputs, return_inverse=True)
-    every, last = (_cut(queries, ends, positions, starts, chunk) for queries in (times, asking))
+    every, last = (_cut(queries, ends, positions, seen, chunk) for queries in (times, asking))
     order = every.queries  # place in the batch -> packed index
     return Batch(
         ids=ids[order],
         positions=positions[order],
         times=order,
         ends=ends[order],
-        starts=starts[order],
+        seen=seen[order],
         every=_placed(every, order),
         last=_placed(last, order),
         inputs=np.argsort(last.queries, kind="stable")[asked],
@@ -131,18 +132,19 @@ def make_batch(traces: Sequence[Packed], chunk: int | None = None) -> Batch:
 
 def chunk_for(packed: Packed) -> int:
     """Q for contexts of this length; measured on a CPU."""
-    mean = (packed.positions - packed.starts).mean()
+    mean = packed.seen_counts.mean()
     return next((chunk for most, chunk in CHUNKS if mean <= most), LARGEST_CHUNK)
 
 
-def _cut(queries: Ints, ends: Ints, positions: Ints, starts: Ints, chunk: int) -> Chunks:
+def _cut(queries: Ints, ends: Ints, positions: Ints, seen: Ints, chunk: int) -> Chunks:
     """Chunks of queries that are given in order, with their keys, all as packed indices."""
     chunks = np.pad(queries, (0, -len(queries) % chunk), mode="edge").reshape(-1, chunk)
     keys = []
     for asking in chunks:
         live = live_at(ends, asking[0], positions[asking[0]])
-        seen = live[positions[live] >= starts[asking].min()]
-        keys.append(np.concatenate((np.arange(asking[0], asking[-1] + 1), seen)))
+        (outer, start), position = (seen[asking, 0].max(), seen[asking, 1].min()), positions[live]
+        context = live[(position < outer) | (position >= start)]
+        keys.append(np.concatenate((np.arange(asking[0], asking[-1] + 1), context)))
     order = np.argsort([-len(some) for some in keys], kind="stable")
     return Chunks(chunks[order].ravel(), tuple(_buckets([keys[index] for index in order], chunk)))
 

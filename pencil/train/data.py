@@ -44,6 +44,8 @@ class Data(Dataset[list[Batch]]):
     """How many batches this part is dealt to, each for a thread of its own."""
     frames: int = 0
     """How many frames the model sees; 0 means all."""
+    outermost: bool = False
+    """Whether it also sees the outermost one."""
 
     @cached_property
     def tasks(self) -> dict[int, Task[Any]]:
@@ -73,7 +75,8 @@ class Data(Dataset[list[Batch]]):
         renamed = config.renamed if ends is None or index < ends * config.batch else 0.0
         drawn = [self._draw(task, rng, renamed) for _ in range(among)]
         stretch = max(drawn, key=lambda some: self.rarity(some.said)) if len(drawn) > 1 else drawn[0]
-        packed = pack(stretch.given, stretch.said, self._marks, self._hints(task, stretch), self.frames)
+        hints = self._hints(task, stretch)
+        packed = pack(stretch.given, stretch.said, self._marks, hints, self.frames, self.outermost)
         return packed.without(stretch.left_out).within(config.window)
 
     @property
@@ -203,7 +206,7 @@ def deal(traces: Sequence[Packed], shares: int) -> list[list[Packed]]:
 
 def cost(trace: Packed) -> int:
     """About what a trace takes to learn from, in pairs of a token and one that it sees."""
-    return int((trace.positions - trace.starts + PAIRS).sum())
+    return int((trace.seen_counts + PAIRS).sum())
 
 
 def random_stretch(

@@ -78,7 +78,7 @@ class Trainer:
             raise ConfigError(f"{world.size} processes cannot share a batch of {recipe.data.batch}; try fewer")
         threads = machine.threads or torch.get_num_threads()
         shares = min(threads, recipe.data.batch) if self._on_one_cpu else 1
-        self.data = Data(recipe.data, self.world.rank, self.world.size, shares, recipe.model.frames)
+        self.data = Data(recipe.data, world.rank, world.size, shares, recipe.model.frames, recipe.model.outermost)
         self.hands = Hands(shares, threads)
         self.model = Transformer(recipe.model, seed=recipe.train.seed).to(self.world.device)
         scale_additions(self.model, recipe.train.additions)
@@ -257,7 +257,8 @@ def _weights_of(recipe: Recipe) -> dict[str, Tensor]:
     start = checkpoint.read(locate(recipe.train.start))
     found, expected = (start.task, start.model.config), (recipe.data.task, recipe.model)
     frames = start.model.config.frames if recipe.model.levels else recipe.model.frames
-    if (found[0], replace(found[1], context=recipe.model.context, frames=frames)) != expected:
+    free: dict[str, Any] = {"context": recipe.model.context, "frames": frames, "outermost": recipe.model.outermost}
+    if (found[0], replace(found[1], **free)) != expected:
         raise ConfigError("found a model for {} to start with, {}; expected one for {}, {}".format(*found, *expected))
     return start.model.state_dict()
 

@@ -25,7 +25,7 @@ import numpy as np
 from numpy.typing import NDArray
 
 from pencil.errors import TraceError
-from pencil.model.frames import Calls, calls_after, start_of
+from pencil.model.frames import Calls, Seen, calls_after, seen_with
 from pencil.rule import Context
 from pencil.tokens import Marks
 
@@ -45,8 +45,8 @@ class Packed:
     """(N,) each token's place in its live sequence."""
     ends: Ints
     """(N,) the packed index from which on a token is no longer live."""
-    starts: Ints
-    """(N,) the first position that a token sees."""
+    seen: Ints
+    """(N, 2) the positions that a token sees: those before the first number, and those from the second on."""
     inputs: Ints
     """(M,) the packed index after which a token is predicted; with an empty answer, one index has two targets."""
     targets: Ints
@@ -61,7 +61,13 @@ class Packed:
         """(N, N): which token attends to which; for tests and drawings."""
         time = np.arange(len(self))
         live = (time[None, :] <= time[:, None]) & (time[:, None] < self.ends[None, :])
-        return live & (self.positions[None, :] >= self.starts[:, None])
+        outer, start = self.seen[:, :1], self.seen[:, 1:]
+        return live & ((self.positions < outer) | (self.positions >= start))
+
+    @property
+    def seen_counts(self) -> Ints:
+        """(N,) how many tokens each one sees before itself."""
+        return self.positions - self.seen[:, 1] + self.seen[:, 0]
 
     def keep(self, kept: NDArray[np.bool_]) -> "Packed":
         """Only the tokens kept; what is predicted after one that is gone goes too."""
@@ -71,7 +77,7 @@ class Packed:
             self.ids[kept],
             self.positions[kept],
             index_of[self.ends[kept]],
-            self.starts[kept],
+            self.seen[kept],
             index_of[self.inputs[asked]],
             self.targets[asked],
             self.hints.keep(kept, asked),
@@ -124,8 +130,9 @@ def pack(
     marks: Marks[int] | None,
     hints: Hints | None = None,
     frames: int = 0,
+    outermost: bool = False,
 ) -> Packed:
-    """Write a trace once, for a model that sees so many frames; without marks nothing is erased, a chain of thought.
+    """Write a trace once, for a model that sees these frames; without marks nothing is erased, a chain of thought.
 
     Hints name words by their index in `[*prompt, *generated]`: their rows start with the word after which they hold,
     and looks end with the word looked at.
@@ -161,32 +168,35 @@ def pack(
     for indices, end in erased:
         ends[indices] = end
     rest = _before_targets(hints or Hints.of(), _ints(copies).reshape(-1, 3), len(prompt), len(targets))
-    starts = _starts(ids, positions, frames)
-    packed = Packed(_ints(ids), _ints(positions), ends, starts, _ints(inputs), _ints(targets), rest)
-    _require_seen(packed)
-    return packed.keep(np.arange(len(ids)) <= max(inputs, default=-1))  # what comes later is never read
+    seen = _seen(ids, positions, frames, outermost)
+    packed = Packed(_ints(ids), _ints(positions), ends, seen, _ints(inputs), _ints(targets), rest)
+    return _within_sight(packed).keep(np.arange(len(ids)) <= max(inputs, default=-1))  # what comes later is never read
 
 
-def _starts(ids: Sequence[int], positions: Sequence[int], frames: int) -> Ints:
-    """The first position that each token sees; its live sequence is that of the last token at the position before."""
+def _seen(ids: Sequence[int], positions: Sequence[int], frames: int, outermost: bool) -> Ints:
+    """(N, 2) what each token sees; its live sequence is that of the last token at the position before."""
     if not frames:
-        return np.zeros(len(ids), np.int64)
-    starts, calls = list[int](), list[Calls]()  # the open calls at each position that is live
+        return np.zeros((len(ids), 2), np.int64)
+    seen, calls = list[Seen](), list[Calls]()  # the open calls at each position that is live
     for token, position in zip(ids, positions, strict=True):
         del calls[position:]
         calls.append(calls_after(token, position, calls[-1] if calls else ()))
-        starts.append(start_of(calls[-1], frames))
-    return _ints(starts)
+        seen.append(seen_with(calls[-1], frames, outermost))
+    return _ints(seen)
 
 
-def _require_seen(packed: Packed) -> None:
-    """What hints look at is live and in a frame that is seen."""
+def _within_sight(packed: Packed) -> Packed:
+    """Hints look at what is live; of that, only at what is in a frame that is seen, which something has to be."""
     looks = packed.hints.looks
-    asking, seen = packed.inputs[looks[:, 0]], looks[:, 3]
-    for target, *_, token in looks[packed.ends[seen] <= asking]:
+    asking, named = packed.inputs[looks[:, 0]], looks[:, 3]
+    for target, *_, token in looks[packed.ends[named] <= asking]:
         raise TraceError(f"a hint before target {target} looks at token {token}, which is erased; expected a live one")
-    for target, *_, token in looks[packed.positions[seen] < packed.starts[asking]]:
+    (outer, start), position = packed.seen[asking].T, packed.positions[named]
+    unseen = (position >= outer) & (position < start)
+    which = np.unique(looks[:, :3], axis=0, return_inverse=True)[1].ravel()  # those of one hint and head are alike
+    for target, *_, token in looks[unseen & ~np.isin(which, which[~unseen])]:
         raise TraceError(f"a hint before target {target} looks at token {token}, in a frame that is not seen there")
+    return replace(packed, hints=replace(packed.hints, looks=looks[~unseen]))
 
 
 def _ints(numbers: Sequence[int] | Sequence[Sequence[int]]) -> Ints:
@@ -217,7 +227,7 @@ def join(traces: Sequence[Packed]) -> Packed:
         np.concatenate([trace.ids for trace in traces]),
         np.concatenate([trace.positions for trace in traces]),
         np.concatenate([trace.ends + start for trace, start in zip(traces, starts, strict=True)]),
-        np.concatenate([trace.starts for trace in traces]),
+        np.concatenate([trace.seen for trace in traces]),
         np.concatenate([trace.inputs + start for trace, start in zip(traces, starts, strict=True)]),
         np.concatenate([trace.targets for trace in traces]),
         Hints(np.concatenate([some.mind for some in hints]), np.concatenate([some.looks for some in hints])),

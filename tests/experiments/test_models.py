@@ -124,3 +124,17 @@ def test_what_was_measured_of_another_recipe_is_not_taken(tmp_path: Path) -> Non
     finish([Job("mine", small_recipe(steps=2))], "look", look_at, options)
     with pytest.raises(PencilError, match="found a model of another recipe"):
         finish([Job("mine", small_recipe(steps=3))], "look", look_at, options)
+
+
+def test_what_was_measured_before_a_field_was_added_is_taken(tmp_path: Path) -> None:
+    job, options = Job("mine", small_recipe(steps=2)), Options(runs=tmp_path)
+    finish([job], "look", look_at, options)
+    path = tmp_path / "mine-quick" / "look.json"
+    kept = json.loads(path.read_text())
+    del kept["recipe"]["model"]["outermost"]
+    path.write_text(json.dumps(kept))
+    assert finish([job], "look", lambda *_: pytest.fail("measured twice"), options)["mine"] == kept
+    kept["recipe"]["model"]["colour"] = "blue"
+    path.write_text(json.dumps(kept))
+    with pytest.raises(PencilError, match="found a model of another recipe"):
+        finish([job], "look", look_at, options)

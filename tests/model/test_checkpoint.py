@@ -45,11 +45,11 @@ def test_what_is_saved_is_read(stored: Path) -> None:
 
 def test_surroundings_are_stored_and_older_checkpoints_have_none(stored: Path) -> None:
     config = json.loads((stored / "config.json").read_text())
-    for name in ("recent", "pairs", "levels", "places", "frames"):
+    for name in ("recent", "pairs", "levels", "places", "frames", "outermost"):
         del config["model"][name]
     (stored / "config.json").write_text(json.dumps(config))
     assert same_weights(read(stored).model, make().model)
-    model = Transformer(replace(CONFIG, recent=2, pairs=True, levels=4, places=6, frames=2))
+    model = Transformer(replace(CONFIG, recent=2, pairs=True, levels=4, places=6, frames=2, outermost=True))
     save(replace(make(), model=model), stored)
     assert same_weights(read(stored).model, model)
 

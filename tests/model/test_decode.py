@@ -10,16 +10,17 @@ from pencil.model import quick
 from pencil.model.transformer import ModelConfig, Transformer
 
 CONFIG = ModelConfig(vocab_size=20, n_layers=3, d_model=64, n_heads=4, context=200)
+SEEN = [(0, {}), (3, {}), (0, {"frames": 1}), (3, {"frames": 2}), (0, {"frames": 1, "outermost": True})]
 
 
 class Walk:
     """Rows that join, grow, rewind and leave at random, and the sequences they should hold."""
 
-    def __init__(self, seed: int, *, all_at_once: bool, most: int = 7, known: int = 0, frames: int = 0) -> None:
+    def __init__(self, seed: int, *, all_at_once: bool, most: int = 7, known: int = 0, **seen: Any) -> None:
         self.rng, self.most = Random(seed), most
         self.all_at_once = all_at_once
         around: dict[str, Any] = {"recent": known, "pairs": known > 0, "levels": known, "places": 4 * known}
-        self.model = Transformer(replace(CONFIG, **around, frames=frames), seed)
+        self.model = Transformer(replace(CONFIG, **around, **seen), seed)
         self.decoder = self.model.decoder()
         self.rows: dict[int, list[int]] = {}
 
@@ -64,20 +65,20 @@ class Walk:
         torch.testing.assert_close(logits.clone(), torch.cat(expected), atol=1e-4, rtol=1e-4)
 
 
-@pytest.mark.parametrize(("known", "frames"), [(0, 0), (3, 0), (0, 1), (3, 2)])
+@pytest.mark.parametrize(("known", "seen"), SEEN)
 @pytest.mark.parametrize("all_at_once", [True, False])
 @pytest.mark.parametrize("seed", range(8))
-def test_cached_equals_uncached(seed: int, all_at_once: bool, known: int, frames: int) -> None:
-    walk = Walk(seed, all_at_once=all_at_once, known=known, frames=frames)
+def test_cached_equals_uncached(seed: int, all_at_once: bool, known: int, seen: dict[str, Any]) -> None:
+    walk = Walk(seed, all_at_once=all_at_once, known=known, **seen)
     for number in range(60):
         walk.step(number)
 
 
-@pytest.mark.parametrize(("known", "frames"), [(0, 0), (3, 0), (0, 1), (3, 2)])
+@pytest.mark.parametrize(("known", "seen"), SEEN)
 @pytest.mark.parametrize("numpy", [False, True], ids=["torch", "numpy"])
 @pytest.mark.parametrize("seed", range(4))
-def test_cached_equals_uncached_for_one_row(seed: int, numpy: bool, known: int, frames: int) -> None:
-    walk = Walk(seed, all_at_once=True, most=1, known=known, frames=frames)
+def test_cached_equals_uncached_for_one_row(seed: int, numpy: bool, known: int, seen: dict[str, Any]) -> None:
+    walk = Walk(seed, all_at_once=True, most=1, known=known, **seen)
     assert walk.decoder.single is not None
     if not numpy:
         walk.decoder.single = None

@@ -45,8 +45,9 @@ def test_new_weights_are_seen_at_once() -> None:
 @pytest.mark.parametrize("scale", [1.0, 50.0])
 def test_attention_is_that_of_torch(scale: float) -> None:
     q, k, v = (torch.randn(4, length, 16) * scale for length in (1, 30, 30))
-    expected = F.scaled_dot_product_attention(q, k, v, scale=1.0)
-    mixed = attend(q.squeeze(1).numpy(), k.numpy(), v.numpy())
+    seen = torch.tensor([not 3 <= place < 9 for place in range(30)])
+    expected = F.scaled_dot_product_attention(q, k, v, attn_mask=seen.expand(1, 30), scale=1.0)
+    mixed = attend(q.squeeze(1).numpy(), k.numpy(), v.numpy(), unseen=slice(3, 9))
     torch.testing.assert_close(torch.from_numpy(mixed), expected.flatten(), atol=1e-4 * scale, rtol=1e-4)
 
 

@@ -17,6 +17,7 @@ from tests.train.examples import all_traces, task_trace
 SHORT = [trace for trace in all_traces().values() if len(trace) < 1_000]
 PARTS = [pack(trace.prompt, trace.generated, trace.marks) for trace in SHORT]
 NEAR = [pack(trace.prompt, trace.generated, trace.marks, frames=2) for trace in SHORT]
+OUTER = [pack(trace.prompt, trace.generated, trace.marks, frames=1, outermost=True) for trace in SHORT]
 
 
 def seen_pairs(batch: Batch, chunks: Chunks) -> set[tuple[int, int]]:
@@ -27,13 +28,14 @@ def seen_pairs(batch: Batch, chunks: Chunks) -> set[tuple[int, int]]:
         real = keys[keys >= 0]
         assert len(set(real.tolist())) == len(real)
         for time in times:
-            start = batch.starts[batch.times == time]
-            visible = real[(batch.times[real] <= time) & (time < batch.ends[real]) & (batch.positions[real] >= start)]
+            [[outer, start]], places = batch.seen[batch.times == time], batch.positions[real]
+            framed = (places < outer) | (places >= start)
+            visible = real[(batch.times[real] <= time) & (time < batch.ends[real]) & framed]
             pairs |= {(int(time), int(key)) for key in batch.times[visible]}
     return pairs
 
 
-@pytest.mark.parametrize("parts", [PARTS, NEAR], ids=["all frames", "two frames"])
+@pytest.mark.parametrize("parts", [PARTS, NEAR, OUTER], ids=["all frames", "two frames", "own and outermost frame"])
 @pytest.mark.parametrize("chunk", [1, 7, 64, 1024])
 def test_a_chunk_holds_every_key_that_its_tokens_see(chunk: int, parts: list[Packed]) -> None:
     packed = join(parts)

@@ -109,6 +109,8 @@ def test_a_hint_cannot_look_at_a_frame_that_is_not_seen() -> None:
     pack([9], generated, None, Hints.of(looks=[(4, HALFWAY, 0, 1)]), frames=2)
     with pytest.raises(TraceError, match="before target 4 looks at token 0, in a frame that is not seen there"):
         pack([9], generated, None, Hints.of(looks=[(4, HALFWAY, 0, 0)]), frames=2)
+    some = pack([9], generated, None, Hints.of(looks=[(4, HALFWAY, 0, 0), (4, HALFWAY, 0, 1)]), frames=2)
+    assert some.hints.looks.tolist() == [[4, HALFWAY, 0, 1]]
 
 
 def test_a_window_drops_the_hints_beyond_it() -> None:

@@ -14,9 +14,11 @@ from pencil.train.pack import pack
 from tests.train.examples import BY_HAND, task_trace
 
 
-def tiny(n_layers: int = 3, known: int = 0, frames: int = 0) -> Transformer:
+def tiny(n_layers: int = 3, known: int = 0, frames: int = 0, outermost: bool = False) -> Transformer:
     around: dict[str, Any] = {"recent": known, "pairs": known > 0, "levels": known, "places": 40 * known}
-    config = ModelConfig(160, n_layers, d_model=16, n_heads=2, context=1024, **around, frames=frames)
+    config = ModelConfig(
+        160, n_layers, d_model=16, n_heads=2, context=1024, **around, frames=frames, outermost=outermost
+    )
     return Transformer(config, seed=3).double()
 
 
@@ -32,8 +34,8 @@ def segment_by_segment(model: Transformer, traces: Sequence[Trace[int]]) -> Tens
 
 
 def packed_loss(model: Transformer, traces: Sequence[Trace[int]], chunk: int | None) -> Tensor:
-    frames = model.config.frames
-    batch = make_batch([pack(trace.prompt, trace.generated, trace.marks, None, frames) for trace in traces], chunk)
+    seen = model.config.frames, model.config.outermost
+    batch = make_batch([pack(trace.prompt, trace.generated, trace.marks, None, *seen) for trace in traces], chunk)
     loss: Tensor = PackedLoss(model)(batch).total
     return loss
 
@@ -43,10 +45,8 @@ def gradients(model: Transformer, loss: Tensor) -> dict[str, Tensor]:
     return dict(zip(names, torch.autograd.grad(loss, list(model.parameters())), strict=True))
 
 
-def assert_equal_loss_and_gradients(
-    traces: Sequence[Trace[int]], chunk: int | None, n_layers: int = 3, known: int = 0, frames: int = 0
-) -> None:
-    model = tiny(n_layers, known, frames)
+def assert_equal_loss_and_gradients(traces: Sequence[Trace[int]], chunk: int | None, **sizes: Any) -> None:
+    model = tiny(**sizes)
     reference, packed = segment_by_segment(model, traces), packed_loss(model, traces, chunk)
     torch.testing.assert_close(packed, reference, rtol=1e-12, atol=1e-12)
     expected, found = gradients(model, reference), gradients(model, packed)
@@ -69,6 +69,7 @@ def test_a_batch_of_a_task_has_the_loss_and_gradients_of_its_segments(task: str,
     assert_equal_loss_and_gradients(traces, chunk)
     assert_equal_loss_and_gradients(traces, chunk, known=8)
     assert_equal_loss_and_gradients(traces, chunk, frames=2)
+    assert_equal_loss_and_gradients(traces, chunk, frames=1, outermost=True)
 
 
 def test_wrong_counts_the_targets_that_are_not_likeliest() -> None:

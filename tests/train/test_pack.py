@@ -12,7 +12,7 @@ from pencil.generate.engine import Engine
 from pencil.generate.events import Event, Reduced, Token
 from pencil.generate.limits import Limits
 from pencil.model.frames import MARKS as MODEL_MARKS
-from pencil.model.frames import first_seen
+from pencil.model.frames import find_seen
 from pencil.rule import Context
 from pencil.tokens import Marks
 from pencil.trace import Trace, attention_cost
@@ -123,14 +123,18 @@ def test_multiply_count_is_the_flops_equation_and_the_prompts_own_part(trace: Tr
     assert 2 * pairs == trace.stats().cost_pencil + attention_cost(0, len(trace.prompt)) - never_read
 
 
-@given(st.lists(st.sampled_from([*vars(MODEL_MARKS).values(), 7, 8]), min_size=1, max_size=40), st.integers(1, 3))
-def test_frames_are_those_of_the_live_sequence(generated: list[int], frames: int) -> None:
+SAID = st.lists(st.sampled_from([*vars(MODEL_MARKS).values(), 7, 8]), min_size=1, max_size=40)
+
+
+@given(SAID, st.integers(1, 3), st.booleans())
+def test_frames_are_those_of_the_live_sequence(generated: list[int], frames: int, outermost: bool) -> None:
     for marks in (MODEL_MARKS, None):
-        near, far = (pack([9, 8], generated, marks, frames=some) for some in (frames, 0))
-        for start, live in zip(near.starts, far.sees(), strict=True):
-            assert start == first_seen(far.ids[live].tolist(), frames)[-1]
+        near, far = pack([9, 8], generated, marks, None, frames, outermost), pack([9, 8], generated, marks)
+        for seen, live in zip(near.seen.tolist(), far.sees(), strict=True):
+            assert tuple(seen) == find_seen(far.ids[live].tolist(), frames, outermost)[-1]
         for some in (near, near.within(6)):
-            assert (some.sees().any(1) & (some.starts <= some.positions)).all()
+            assert (some.sees().diagonal() & (some.seen[:, 1] <= some.positions)).all()
+        assert (near.sees().sum(1) == near.seen_counts + 1).all()
 
 
 def test_without_marks_nothing_is_erased() -> None:
