@@ -10,7 +10,7 @@ from pathlib import Path
 from typing import TYPE_CHECKING, Any
 
 from experiments.experiment import Options, Result, Rows
-from experiments.models import Job, finish, hours, recipe_for
+from experiments.models import Job, at_hand, finish, hours, recipe_for
 from experiments.paper import FORMATS, SOLVED
 from pencil.model.pretrained import bundled
 from pencil.tasks import Format, get_task
@@ -41,7 +41,7 @@ def compare(tasks: Sequence[str], formats: Sequence[Format], options: Options) -
     """Train the models of these tasks, and measure each on every size."""
     models = [job for task in tasks for job in jobs(task, formats, options)]
     measured = by_size(models, options)
-    one_at_a_time([job for task in tasks for job in jobs(task, TIMED, options)], measured, options)
+    one_at_a_time([job for job in models if _format(job) in TIMED and at_hand(job, options)], measured, options)
     return {
         "seed": options.seed,
         "hours": hours(measured),
@@ -64,6 +64,10 @@ def one_at_a_time(models: Sequence[Job], measured: dict[str, Result], options: O
     use = {job.name: options.use[job.name] for job in timed if job.name in options.use}
     times = finish(timed, f"alone-{count}-{options.seed}", measure, replace(options, use=use))
     return {job.name: times.get(job.name) or {**measured[job.name], "reports": []} for job in models}
+
+
+def _format(job: Job) -> str | None:
+    return None if job.recipe is None else job.recipe.data.format
 
 
 def _solves_any(model: Result) -> bool:

@@ -89,6 +89,12 @@ def finish(jobs: Sequence[Job], what: str, measure: Measure, options: Options) -
     return {name: json.loads(path.read_text(encoding="utf-8")) for name, path in files.items()}
 
 
+def at_hand(job: Job, options: Options) -> bool:
+    """Whether a model is here, to be measured without training it."""
+    source = options.use.get(job.name, job.source)
+    return source is not None or (options.runs / _folder(job) / "run" / "model").exists()
+
+
 def _finish(job: Job, place: Path, measure: Measure) -> Result:
     import torch
 
@@ -126,7 +132,7 @@ def _up_to_date(recipe: Result | None) -> Result | None:
 
     try:
         return recipe and Recipe.from_json(recipe).to_json()
-    except TypeError:
+    except (TypeError, KeyError, PencilError):
         return recipe
 
 

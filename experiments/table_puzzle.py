@@ -22,5 +22,5 @@ EXPERIMENT = Experiment(
 One model for each format, over all sizes. Both have the same size and the same CPU time on one thread; the paper trains
 25.19M parameters on 10,000 puzzles of each size. A chain of thought that has filled its window has no answer here and
 counts as wrong.""",
-    cost=f"2 models of {MINUTES['einstein']:.0f} minutes, and {COUNT} instances of each size for each of them",
+    cost=f"2 models of {MINUTES['einstein']:.0f} minutes, {COUNT} instances of each size for each; then their times",
 )

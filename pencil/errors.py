@@ -3,6 +3,7 @@
 from collections.abc import Iterable
 
 PROBLEMS_SHOWN = 5
+"""How many problems the one line of an error says; the error holds all."""
 
 
 class PencilError(Exception):
@@ -33,9 +34,10 @@ class MachineError(PencilError):
 
     def __init__(self, name: str, problems: Iterable[tuple[str, str]]) -> None:
         self.name, self.problems = name, tuple(problems)
-        shown = [f"{place}: {reason}" for place, reason in self.problems[:PROBLEMS_SHOWN]]
-        more = len(self.problems) - len(shown)
-        super().__init__(f"{name}: " + "; ".join([*shown, *[f"and {more} more"] * (more > 0)]))
+        said = [f"{place}: {reason}" for place, reason in self.problems[:PROBLEMS_SHOWN]]
+        if len(self.problems) > PROBLEMS_SHOWN:
+            said.append(f"and {len(self.problems) - PROBLEMS_SHOWN} more")
+        super().__init__(f"{name}: " + "; ".join(said))
 
 
 class ConfigError(PencilError):

@@ -39,6 +39,11 @@ def beside(directory: Path, kind: str) -> Path:
     return directory.with_name(f".{directory.name}.{kind}")
 
 
+def failure(error: OSError, path: Path) -> str:
+    """Where something failed that was to be done at a path, and why."""
+    return f"{error.filename or path}: found {error.strerror or error}"
+
+
 def sync(path: Path) -> None:
     """Have a file, or the names in a directory, on disk before going on."""
     descriptor = os.open(path, os.O_RDONLY)

@@ -8,7 +8,7 @@ from torch import Tensor
 from torch.nn import functional as F
 
 from pencil.model.cache import KVCache
-from pencil.model.frames import Seen, find_seen
+from pencil.model.frames import Seen, find_seen, in_sight
 from pencil.model.quick import QuickBlock
 from pencil.model.single import SingleToken, array
 from pencil.model.surroundings import find_last_rows
@@ -120,7 +120,7 @@ class _Singles:
         self.slots = [span.slot for span in spans]
         last = torch.tensor([[span.held] for span in spans], device=device)  # (rows, 1)
         seen = [span.seen for span in spans]
-        self.reach = slice(min(map(_first, seen)), int(last.max()) + 1)
+        self.reach = slice(min(one.first for [one] in seen), int(last.max()) + 1)
         self.mask = _mask(torch.tensor(seen, device=device), last, self.reach).unsqueeze(1)  # (rows, 1, 1, length)
 
     def __call__(self, q: Tensor, keys: Tensor, values: Tensor) -> Tensor:
@@ -136,7 +136,7 @@ class _Several:
 
     def __init__(self, span: _Span, device: torch.device | None) -> None:
         self.slot, self.start, self.count = span.slot, span.start, span.end - span.start
-        self.reach = slice(_first(span.seen), span.held + self.count)
+        self.reach = slice(min(one.first for one in span.seen), span.held + self.count)
         last = torch.arange(span.held, self.reach.stop, device=device)
         self.mask = _mask(torch.tensor(span.seen, device=device), last, self.reach)
 
@@ -146,14 +146,9 @@ class _Several:
         return F.scaled_dot_product_attention(q.narrow(2, self.start, self.count), keys, values, attn_mask=self.mask)
 
 
-def _first(seen: Sequence[Seen]) -> int:
-    """The first position that any of some tokens sees."""
-    return min(0 if outer else start for outer, start in seen)
-
-
 def _mask(seen: Tensor, last: Tensor, reach: slice) -> Tensor:
     """(..., T, 2) and (..., T), what each token sees and up to where -> (..., T, length): 0 for these, else -inf."""
     keys = torch.arange(reach.start, reach.stop, device=seen.device)
     outer, start = seen.unsqueeze(-2).unbind(-1)  # (..., T, 1) each
-    hidden = ((keys >= outer) & (keys < start)) | (keys > last.unsqueeze(-1))
-    return torch.zeros(hidden.shape, device=seen.device).masked_fill_(hidden, -torch.inf)
+    visible = in_sight(keys, outer, start) & (keys <= last.unsqueeze(-1))
+    return torch.zeros(visible.shape, device=seen.device).masked_fill_(~visible, -torch.inf)

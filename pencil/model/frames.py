@@ -8,7 +8,7 @@ whose words then belong to the frame around it.
 """
 
 from collections.abc import Iterator, Sequence
-from typing import NamedTuple
+from typing import Any, NamedTuple
 
 import torch
 from torch import Tensor
@@ -27,6 +27,16 @@ class Seen(NamedTuple):
 
     outer: int
     start: int
+
+    @property
+    def first(self) -> int:
+        """The first of them."""
+        return 0 if self.outer else self.start
+
+
+def in_sight(positions: Any, outer: Any, start: Any) -> Any:
+    """Which positions, none of them a later one, are seen by words that see these; arrays or tensors that broadcast."""
+    return (positions < outer) | (positions >= start)
 
 
 def calls_after(token: int, position: int, calls: Calls) -> Calls:
@@ -88,5 +98,5 @@ def sees(tokens: Tensor, frames: int, outermost: bool = False) -> Tensor:
     rows = tokens.reshape(-1, tokens.shape[-1]).tolist()
     outer, start = torch.tensor([find_seen(row, frames, outermost) for row in rows]).unsqueeze(-1).unbind(-2)
     here = torch.arange(tokens.shape[-1])
-    seen = (here <= here[:, None]) & ((here < outer) | (here >= start))
+    seen: Tensor = (here <= here[:, None]) & in_sight(here, outer, start)
     return seen.view(*tokens.shape, -1).to(tokens.device)

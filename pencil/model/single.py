@@ -49,8 +49,8 @@ class SingleToken:
         position = len(tokens) - 1
         x = self._embed(tokens)  # (D,)
         cos, sin = self.cos[position] * self.scales, self.sin[position] * self.scales  # (2, 1, 2, E / 2) each
-        [(outer, start)] = find_seen(tokens, self.config.frames, self.config.outermost, position)
-        reach, unseen = slice(0 if outer else start, position + 1), slice(outer, start if outer else 0)
+        [seen] = find_seen(tokens, self.config.frames, self.config.outermost, position)
+        reach, unseen = slice(seen.first, position + 1), slice(*seen) if seen.outer else slice(0)
         for (attention_norm, mlp_norm, qkv, out, up, down), (keys, values) in zip(self.layers, cache, strict=True):
             heads = qkv.dot(self._normalise(x, attention_norm)).reshape(3, *self.heads)  # (3, H, E)
             q, keys[:, position] = rotate(heads[:2], cos, sin)

@@ -15,7 +15,7 @@ from pathlib import Path
 from typing import Any, BinaryIO
 
 from pencil.errors import PencilError
-from pencil.files import sync, write_atomically
+from pencil.files import failure, sync, write_atomically
 from pencil.tasks.base import Task
 from pencil.tokens import join
 
@@ -65,9 +65,10 @@ def write_dataset(
     try:
         _claim(out, spec)
         return _write(task, spec, out, workers, progress)
-    except (OSError, ValueError) as error:
-        found = getattr(error, "strerror", None) or error
-        raise DatasetError(f"{out}: found {found}, expected a place for a dataset; try another -o") from None
+    except OSError as error:
+        raise DatasetError(f"{failure(error, out)}, expected a place for a dataset; try another -o") from None
+    except ValueError as error:
+        raise DatasetError(f"{out / 'meta.json'}: found {error}, expected what a dataset is; try another -o") from None
 
 
 def _claim(out: Path, spec: DatasetSpec) -> None:

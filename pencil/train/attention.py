@@ -10,6 +10,7 @@ import torch
 from torch import Tensor
 from torch.nn import functional as F
 
+from pencil.model.frames import in_sight
 from pencil.train.batch import Batch, Chunks
 from pencil.train.pack import Ints
 
@@ -117,10 +118,7 @@ def _masks(batch: Batch, queries: Tensor, buckets: list[Tensor]) -> Iterator[Ten
     )
     size = len(queries) // sum(map(len, buckets))
     for keys, asking in zip(buckets, queries.split([len(keys) * size for keys in buckets]), strict=True):  # type: ignore[no-untyped-call]
-        now, until, since = (
-            array[asking].view(len(keys), size, 1) for array in (times, outer, start)
-        )  # (chunks, Q, 1)
+        now, until, since = (array[asking].view(len(keys), size, 1) for array in (times, outer, start))
         born, ends_at = times[keys][:, None], ends[keys].where(keys >= 0, -1)[:, None]  # (chunks, 1, K)
-        place = positions[keys][:, None]
-        seen = (born <= now) & (now < ends_at) & ((place < until) | (place >= since))
+        seen = (born <= now) & (now < ends_at) & in_sight(positions[keys][:, None], until, since)  # (chunks, Q, K)
         yield torch.zeros(seen.shape, device=keys.device).masked_fill_(~seen, -torch.inf)[:, None]

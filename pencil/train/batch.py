@@ -12,7 +12,7 @@ from dataclasses import dataclass
 import numpy as np
 
 from pencil.model.config import ModelConfig
-from pencil.model.frames import MARKS
+from pencil.model.frames import MARKS, in_sight
 from pencil.model.surroundings import rows_of_stand
 from pencil.train.pack import Hints, Ints, Packed, join
 
@@ -142,8 +142,7 @@ def _cut(queries: Ints, ends: Ints, positions: Ints, seen: Ints, chunk: int) -> 
     keys = []
     for asking in chunks:
         live = live_at(ends, asking[0], positions[asking[0]])
-        (outer, start), position = (seen[asking, 0].max(), seen[asking, 1].min()), positions[live]
-        context = live[(position < outer) | (position >= start)]
+        context = live[in_sight(positions[live], seen[asking, 0].max(), seen[asking, 1].min())]
         keys.append(np.concatenate((np.arange(asking[0], asking[-1] + 1), context)))
     order = np.argsort([-len(some) for some in keys], kind="stable")
     return Chunks(chunks[order].ravel(), tuple(_buckets([keys[index] for index in order], chunk)))

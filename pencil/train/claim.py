@@ -5,7 +5,7 @@ from pathlib import Path
 from typing import Any
 
 from pencil.errors import CheckpointError, PencilError
-from pencil.files import write_atomically
+from pencil.files import failure, write_atomically
 from pencil.train.config import Recipe
 
 
@@ -18,7 +18,7 @@ def claim(out: Path, recipe: Recipe) -> None:
         out.mkdir(parents=True, exist_ok=True)
         write_recipe(out, recipe)
     except OSError as error:
-        raise CheckpointError(f"{out}: found {error.strerror}, expected a place for a run; try another --out") from None
+        raise CheckpointError(f"{failure(error, out)}, expected a place for a run; try another --out") from None
 
 
 def write_recipe(out: Path, recipe: Recipe) -> None:

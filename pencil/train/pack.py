@@ -25,7 +25,7 @@ import numpy as np
 from numpy.typing import NDArray
 
 from pencil.errors import TraceError
-from pencil.model.frames import Calls, Seen, calls_after, seen_with
+from pencil.model.frames import Calls, Seen, calls_after, in_sight, seen_with
 from pencil.rule import Context
 from pencil.tokens import Marks
 
@@ -61,8 +61,8 @@ class Packed:
         """(N, N): which token attends to which; for tests and drawings."""
         time = np.arange(len(self))
         live = (time[None, :] <= time[:, None]) & (time[:, None] < self.ends[None, :])
-        outer, start = self.seen[:, :1], self.seen[:, 1:]
-        return live & ((self.positions < outer) | (self.positions >= start))
+        seen: NDArray[np.bool_] = live & in_sight(self.positions, self.seen[:, :1], self.seen[:, 1:])
+        return seen
 
     @property
     def seen_counts(self) -> Ints:
@@ -182,21 +182,22 @@ def _seen(ids: Sequence[int], positions: Sequence[int], frames: int, outermost: 
         del calls[position:]
         calls.append(calls_after(token, position, calls[-1] if calls else ()))
         seen.append(seen_with(calls[-1], frames, outermost))
-    return _ints(seen)
+    return _ints(seen).reshape(-1, 2)
 
 
 def _within_sight(packed: Packed) -> Packed:
-    """Hints look at what is live; of that, only at what is in a frame that is seen, which something has to be."""
+    """Hints look at what is live, and of that only at what is in a frame that is seen; of each, something has to be."""
     looks = packed.hints.looks
     asking, named = packed.inputs[looks[:, 0]], looks[:, 3]
     for target, *_, token in looks[packed.ends[named] <= asking]:
         raise TraceError(f"a hint before target {target} looks at token {token}, which is erased; expected a live one")
-    (outer, start), position = packed.seen[asking].T, packed.positions[named]
-    unseen = (position >= outer) & (position < start)
-    which = np.unique(looks[:, :3], axis=0, return_inverse=True)[1].ravel()  # those of one hint and head are alike
-    for target, *_, token in looks[unseen & ~np.isin(which, which[~unseen])]:
+    seen = in_sight(packed.positions[named], *packed.seen[asking].T)
+    if seen.all():
+        return packed
+    head = np.unique(looks[:, :3], axis=0, return_inverse=True)[1].ravel()  # rows of one look of a head
+    for target, *_, token in looks[~seen & ~np.isin(head, head[seen])]:
         raise TraceError(f"a hint before target {target} looks at token {token}, in a frame that is not seen there")
-    return replace(packed, hints=replace(packed.hints, looks=looks[~unseen]))
+    return replace(packed, hints=replace(packed.hints, looks=looks[seen]))
 
 
 def _ints(numbers: Sequence[int] | Sequence[Sequence[int]]) -> Ints:

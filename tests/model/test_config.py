@@ -19,6 +19,7 @@ CONFIG = ModelConfig(vocab_size=11, n_layers=2, d_model=32, n_heads=4, context=5
         ({"recent": 65}, "up to 64 of them"),
         ({"frames": -2}, "frames is -2"),
         ({"pairs": 1}, "pairs is 1"),
+        ({"outermost": 1}, "outermost is 1"),
         ({"recent": 8, "pairs": True, "vocab_size": 400}, "1280000 rows of a table"),
         ({"rope_base": 0}, "rope_base is 0"),
         ({"rope_base": float("nan")}, "rope_base is nan"),

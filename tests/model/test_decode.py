@@ -10,7 +10,7 @@ from pencil.model import quick
 from pencil.model.transformer import ModelConfig, Transformer
 
 CONFIG = ModelConfig(vocab_size=20, n_layers=3, d_model=64, n_heads=4, context=200)
-SEEN = [(0, {}), (3, {}), (0, {"frames": 1}), (3, {"frames": 2}), (0, {"frames": 1, "outermost": True})]
+SEEN = [(0, {}), (3, {}), (0, {"frames": 1}), (3, {"frames": 2}), (3, {"frames": 2, "outermost": True})]
 
 
 class Walk:

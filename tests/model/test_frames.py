@@ -58,7 +58,8 @@ def test_sequences_side_by_side_are_read_as_one_by_one() -> None:
 def test_a_word_depends_on_its_frames_alone() -> None:
     tokens = torch.tensor([9, 8, CALL, 7, CALL, 6, 7])
     changed = torch.tensor([8, 8, CALL, 7, CALL, 6, 7])
-    for frames, alike in ((0, 0), (1, 5), (2, 3)):
-        model = Transformer(replace(CONFIG, n_layers=1, frames=frames))  # a second layer reads what others have seen
+    for frames, outermost, alike in ((0, False, 0), (1, False, 5), (2, False, 3), (1, True, 0)):
+        config = replace(CONFIG, n_layers=1, frames=frames, outermost=outermost)  # a second layer reads what others saw
+        model = Transformer(config)
         same = torch.isclose(model(tokens), model(changed), atol=1e-6).all(-1)
         assert same.tolist() == [False] * (7 - alike) + [True] * alike

@@ -68,14 +68,14 @@ def test_a_tasks_settings_make_another_dataset(tmp_path: Path) -> None:
 @pytest.mark.parametrize("content", [b"", b"[", b"\xff\xfe"])
 def test_a_broken_description_is_a_clear_error(tmp_path: Path, content: bytes) -> None:
     (tmp_path / "meta.json").write_bytes(content)
-    with pytest.raises(DatasetError, match="expected a place for a dataset"):
+    with pytest.raises(DatasetError, match=r"meta.json: found .* expected what a dataset is"):
         write_dataset(TASK, 3, 0, tmp_path)
 
 
 def test_what_cannot_be_written_is_a_clear_error(tmp_path: Path) -> None:
     write_dataset(TASK, 3, 0, tmp_path).unlink()
     (tmp_path / "data.jsonl.partial").mkdir()
-    with pytest.raises(DatasetError, match="expected a place for a dataset"):
+    with pytest.raises(DatasetError, match=r"data.jsonl.partial: found Is a directory, expected a place"):
         write_dataset(TASK, 3, 0, tmp_path)
 
 

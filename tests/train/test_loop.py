@@ -102,9 +102,11 @@ def test_a_run_starts_with_a_model_of_its_own_shape(tmp_path: Path) -> None:
         levels, model=replace(levels.model, frames=1), train=replace(recipe.train, start=str(tmp_path / "levels"))
     )
     with pytest.raises(
-        ConfigError, match=r"frames=0\)\; expected one for qbf, .* frames=1"
+        ConfigError, match=r"frames=0, .* expected one for qbf, .* frames=1"
     ):  # levels mean something else
         run(wrapped, tmp_path / "wrapped")
+    outer = replace(wrapped, model=replace(levels.model, outermost=True))
+    assert run(outer, tmp_path / "outer").done
 
 
 @pytest.mark.parametrize("number", [signal.SIGINT, signal.SIGTERM])

@@ -253,8 +253,9 @@ def test_no_hint_looks_at_a_later_word(size: int, index: int) -> None:
 
 
 @SIZES
-def test_what_is_looked_at_can_be_seen(size: int) -> None:
-    data = Data(DataConfig("einstein", {size: 1.0}, stretch=300, window=4_096))
+@pytest.mark.parametrize("frames", [0, 2])
+def test_what_is_looked_at_can_be_seen(size: int, frames: int) -> None:
+    data = Data(DataConfig("einstein", {size: 1.0}, stretch=300, window=4_096), frames=frames, outermost=True)
     for index in range(3):
         packed = data.packed(index)
         sees = packed.sees()
