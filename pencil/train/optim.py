@@ -36,10 +36,11 @@ def learning_rate(config: TrainConfig, step: int, steps: int | None) -> float:
 
 
 def hint_weight(config: TrainConfig, step: int, steps: int | None) -> float:
-    """How much hints count in a step that counts from 0: all, until over the last share of `steps` they fade away."""
-    if steps is None or not config.hints_fade:
+    """How much hints count in a step that counts from 0: all, until they fade away, then nothing."""
+    if steps is None:
         return 1.0
-    return min(1.0, (steps - step) / (steps * config.hints_fade))
+    left, fading = config.hints_end * steps - step, config.hints_fade * steps
+    return max(0.0, min(1.0, left / fading)) if fading else float(left > 0)
 
 
 @torch.no_grad()
