@@ -26,7 +26,7 @@ def sat3() -> Recipe:
 
 def einstein3() -> Recipe:
     """Puzzles of 3 houses, 1.3M parameters, on two CPU cores."""
-    train = TrainConfig(steps=4_500, learning_rate=4e-3, hints_fade=0.4, hints_end=0.6)
+    train = TrainConfig(steps=4_600, learning_rate=4e-3, hints_fade=0.7)
     return _recipe("einstein", [3], "small", train, stretch=600, choices=4, **PUZZLES)
 
 

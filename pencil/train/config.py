@@ -78,9 +78,7 @@ class TrainConfig:
     """The largest norm of a gradient."""
     weight_decay: float = 0.0
     hints_fade: float = 0.0
-    """Over this share of the steps, the last ones with hints, these count less and less, down to nothing."""
-    hints_end: float = 1.0
-    """After this share of the steps there are none; what is learned last is the trace alone."""
+    """Over this share of the steps, the last ones, hints count less and less, down to nothing at the end."""
     evaluate_every: int = 0
     """Steps between evaluations on held-out instances; 0 means only at the end."""
     save_every: int = 500
@@ -95,9 +93,8 @@ class TrainConfig:
         for name in ("learning_rate", "additions", "clip", "minutes"):
             if getattr(self, name) is not None and not 0 < getattr(self, name) < float("inf"):
                 raise ConfigError(f"{name} is {getattr(self, name)}; it needs to be a number above 0")
-        for name in ("hints_fade", "hints_end"):
-            if not 0 <= getattr(self, name) <= 1:
-                raise ConfigError(f"{name} is {getattr(self, name)}; it needs to be a share of the steps, from 0 to 1")
+        if not 0 <= self.hints_fade <= 1:
+            raise ConfigError(f"hints_fade is {self.hints_fade}; it needs to be a share of the steps, from 0 to 1")
         if self.optimizer not in get_args(OptimizerName):
             raise ConfigError(f"optimizer is {self.optimizer!r}; try one of {', '.join(get_args(OptimizerName))}")
 

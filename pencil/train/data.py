@@ -46,8 +46,6 @@ class Data(Dataset[list[Batch]]):
     """How many frames the model sees; 0 means all."""
     outermost: bool = False
     """Whether it also sees the outermost one."""
-    hinted: int | None = None
-    """In how many steps there are hints, the first ones; None means in all."""
 
     @cached_property
     def tasks(self) -> dict[int, Task[Any]]:
@@ -77,8 +75,7 @@ class Data(Dataset[list[Batch]]):
         renamed = config.renamed if ends is None or index < ends * config.batch else 0.0
         drawn = [self._draw(task, rng, renamed) for _ in range(among)]
         stretch = max(drawn, key=lambda some: self.rarity(some.said)) if len(drawn) > 1 else drawn[0]
-        told = self.hinted is None or index < self.hinted * config.batch
-        hints = self._hints(task, stretch) if told else None
+        hints = self._hints(task, stretch)
         packed = pack(stretch.given, stretch.said, self._marks, hints, self.frames, self.outermost)
         return packed.without(stretch.left_out).within(config.window)
 

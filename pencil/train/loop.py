@@ -10,7 +10,6 @@ import time
 from collections.abc import Callable, Iterator
 from contextlib import contextmanager, nullcontext
 from dataclasses import dataclass, replace
-from math import ceil
 from pathlib import Path
 from typing import Any
 
@@ -79,10 +78,7 @@ class Trainer:
             raise ConfigError(f"{world.size} processes cannot share a batch of {recipe.data.batch}; try fewer")
         threads = machine.threads or torch.get_num_threads()
         shares = min(threads, recipe.data.batch) if self._on_one_cpu else 1
-        self.steps = recipe.train.steps if recipe.train.minutes is None else None
-        hinted = None if self.steps is None else ceil(recipe.train.hints_end * self.steps)
-        seen = recipe.model.frames, recipe.model.outermost
-        self.data = Data(recipe.data, world.rank, world.size, shares, *seen, hinted)
+        self.data = Data(recipe.data, world.rank, world.size, shares, recipe.model.frames, recipe.model.outermost)
         self.hands = Hands(shares, threads)
         self.model = Transformer(recipe.model, seed=recipe.train.seed).to(self.world.device)
         scale_additions(self.model, recipe.train.additions)
@@ -92,6 +88,7 @@ class Trainer:
         self.journal = Journal(out / "metrics.jsonl")
         self.metrics: dict[str, Any] = {}
         self.step = 0
+        self.steps = recipe.train.steps if recipe.train.minutes is None else None
         self.seconds: list[float] = []  # of the steps so far, while their number is being measured
 
     @property

@@ -36,11 +36,10 @@ def learning_rate(config: TrainConfig, step: int, steps: int | None) -> float:
 
 
 def hint_weight(config: TrainConfig, step: int, steps: int | None) -> float:
-    """How much hints count in a step that counts from 0: all, until they fade away, then nothing."""
-    if steps is None:
+    """How much hints count in a step that counts from 0: all, until over the last share of `steps` they fade away."""
+    if steps is None or not config.hints_fade:
         return 1.0
-    left, fading = config.hints_end * steps - step, config.hints_fade * steps
-    return max(0.0, min(1.0, left / fading)) if fading else float(left > 0)
+    return min(1.0, (steps - step) / (steps * config.hints_fade))
 
 
 @torch.no_grad()

@@ -41,7 +41,6 @@ def test_data_that_cannot_be_drawn_is_an_error(changes: dict[str, Any], message:
         ({"clip": 0}, "clip is 0"),
         ({"additions": 0.0}, "additions is 0.0"),
         ({"hints_fade": 1.5}, "hints_fade is 1.5"),
-        ({"hints_end": -0.1}, "hints_end is -0.1"),
         ({"optimizer": "sgd"}, "try one of muon, adamw"),
         ({"save_every": 0}, "save_every is 0"),
     ],

@@ -80,7 +80,7 @@ def test_no_share_is_empty() -> None:
 def test_shares_cost_about_the_same() -> None:
     def made(length: int, position: int) -> Packed:
         zeros = np.zeros(length, np.int64)
-        return Packed(zeros, zeros + position, zeros, np.zeros((length, 2), np.int64), zeros, zeros, Hints.of())
+        return Packed(zeros, zeros + position, zeros, zeros, zeros, zeros, Hints.of())
 
     near, dear, short = made(100, 0), made(40, 2 * PAIRS), made(60, 0)  # cost 100, 120 and 60
     assert [[len(trace) for trace in share] for share in deal([near, dear, short], 2)] == [[40], [100, 60]]
@@ -255,12 +255,6 @@ def test_hints_are_those_of_the_task_before_each_target() -> None:
         for target, _, hint in packed.hints.mind:
             assert hint in (truth, -truth)
             assert words[packed.targets[target]] in ("∨", ")")
-
-
-def test_hints_may_come_in_the_first_steps_only() -> None:
-    told, untold = (Data(CONFIG, hinted=2).packed(index) for index in (2 * CONFIG.batch - 1, 2 * CONFIG.batch))
-    assert len(told.hints.mind)
-    assert not len(untold.hints.mind)
 
 
 def test_hints_may_be_left_out() -> None:

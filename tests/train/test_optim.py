@@ -27,9 +27,6 @@ def test_the_rate_stays_up_while_the_steps_are_not_known() -> None:
 def test_hints_count_in_full_unless_they_are_to_fade() -> None:
     assert hint_weight(CONFIG, 99, 100) == 1.0
     assert hint_weight(replace(CONFIG, hints_fade=0.5), 99, None) == 1.0
-    ending = replace(CONFIG, hints_fade=0.4, hints_end=0.6)
-    assert [hint_weight(ending, step, 100) for step in (20, 40, 60, 99)] == [1.0, 0.5, 0.0, 0.0]
-    assert [hint_weight(replace(ending, hints_fade=0.0), step, 100) for step in (59, 60)] == [1.0, 0.0]
 
 
 @pytest.mark.parametrize("shape", [(3, 8, 8), (2, 16, 4), (2, 4, 16)])
