@@ -26,8 +26,8 @@ def sat3() -> Recipe:
 
 def einstein3() -> Recipe:
     """Puzzles of 3 houses, 1.3M parameters, on two CPU cores."""
-    train = TrainConfig(steps=4_600, learning_rate=4e-3, hints_fade=0.7)
-    return _recipe("einstein", [3], "small", train, stretch=600, choices=4, **PUZZLES)
+    train = TrainConfig(steps=4_400, learning_rate=4e-3, hints_fade=0.7)
+    return _recipe("einstein", [3], "small", train, stretch=600, choices=4, rope_base=1e5, recent=8)
 
 
 def qbf() -> Recipe:
@@ -50,8 +50,10 @@ def sat() -> Recipe:
 def einstein() -> Recipe:
     """Puzzles of 3 to 5 houses, one model of 1.7M parameters with a head for each category, hours on a CPU."""
     train = TrainConfig(steps=4_900, learning_rate=4e-3, hints_fade=0.5)
-    sizes: dict[str, Any] = {"window": 4_096, "d_model": 144, "n_heads": 6}
-    recipe = _recipe("einstein", {3: 1.0, 4: 2.0, 5: 2.0}, "small", train, batch=2, stretch=1_200, **sizes, **PUZZLES)
+    seen: dict[str, Any] = {"levels": 2, "frames": 2, "outermost": True}  # the clues, and no table of a branch above
+    known: dict[str, Any] = {"rope_base": 1e5, "recent": 8, "d_model": 144, "n_heads": 6, **seen}
+    weights = {3: 1.0, 4: 2.0, 5: 2.0}
+    recipe = _recipe("einstein", weights, "small", train, batch=2, stretch=1_200, window=4_096, **known)
     return _start_with(recipe, [3], steps=1_000)
 
 
@@ -70,8 +72,6 @@ def paper_einstein() -> Recipe:
     return _recipe("einstein", [5], "paper-25m", PAPER, batch=32, stretch=2_000, hints=False)
 
 
-PUZZLES: dict[str, Any] = {"rope_base": 1e5, "recent": 8, "levels": 2, "frames": 2, "outermost": True}
-"""A line of a puzzle follows from the clues, the table of its call, and what its caller wrote."""
 PAPER = TrainConfig(steps=50_000, learning_rate=1e-3, warmup=500, evaluate_every=5_000, save_every=1_000)
 
 RECIPES: dict[str, Callable[[], Recipe]] = {

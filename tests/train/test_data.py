@@ -80,7 +80,7 @@ def test_no_share_is_empty() -> None:
 def test_shares_cost_about_the_same() -> None:
     def made(length: int, position: int) -> Packed:
         zeros = np.zeros(length, np.int64)
-        return Packed(zeros, zeros + position, zeros, zeros, zeros, zeros, Hints.of())
+        return Packed(zeros, zeros + position, zeros, np.zeros((length, 2), np.int64), zeros, zeros, Hints.of())
 
     near, dear, short = made(100, 0), made(40, 2 * PAIRS), made(60, 0)  # cost 100, 120 and 60
     assert [[len(trace) for trace in share] for share in deal([near, dear, short], 2)] == [[40], [100, 60]]
