@@ -105,7 +105,7 @@ def card(name: str, checkpoint: Checkpoint, facts: dict[str, Any]) -> str:
 
 def _surroundings(config: ModelConfig) -> str:
     known = [f"the {config.recent} words before it{', in pairs,' * config.pairs}"] * bool(config.recent)
-    level = f"how many calls are open{f', modulo {config.levels},' * bool(config.frames)}"
+    level = f"how many calls are open{f' (modulo {config.levels})' * bool(config.frames)}"
     known += [level] * bool(config.levels)
     known += ["how far it is from the last one"] * bool(config.places)
     told = f"; each word knows {' and '.join(known)}" if known else ""

@@ -11,6 +11,7 @@ from experiments import ship
 from experiments.cost import training_cost
 from pencil.errors import CheckpointError
 from pencil.model.checkpoint import read
+from pencil.model.config import ModelConfig
 from pencil.model.pretrained import bundled
 from pencil.train.loop import Hooks, Machine, train
 from tests.train.examples import small_recipe
@@ -53,6 +54,14 @@ def test_a_card_tells_what_the_model_it_started_with_had_taken(run: Path, tmp_pa
     for _ in range(2):  # the second time, it has replaced the model that it started with
         assert [cost["steps"] for cost in ship.runs_up_to(tmp_path / "third")] == [4, 2, 3]
         ship.ship(tmp_path / "third", tmp_path / "shipped", count=1, seed=0)
+
+
+def test_a_card_says_what_a_word_knows_and_sees() -> None:
+    config = ModelConfig(9, n_layers=1, d_model=4, n_heads=1, levels=2, frames=2, outermost=True)
+    assert ship._surroundings(config) == (
+        "; each word knows how many calls are open (modulo 2)"
+        "; its attention reaches 2 frames up the stack of calls and the outermost one"
+    )
 
 
 def test_what_is_measured_is_what_ships(run: Path) -> None:
