@@ -13,6 +13,9 @@ from pencil.model.presets import preset
 from pencil.tasks import Format, get_task
 from pencil.train.config import DataConfig, Recipe, TrainConfig
 
+CLUES: dict[str, Any] = {"levels": 2, "frames": 2, "outermost": True}
+"""A word of a puzzle sees its call, the one around it and the clues, and no table of a branch further up."""
+
 
 def qbf3() -> Recipe:
     """QBF with 3 variables, 0.8M parameters, on two CPU cores."""
@@ -26,8 +29,8 @@ def sat3() -> Recipe:
 
 def einstein3() -> Recipe:
     """Puzzles of 3 houses, 1.3M parameters, on two CPU cores."""
-    train = TrainConfig(steps=4_400, learning_rate=4e-3, hints_fade=0.7)
-    return _recipe("einstein", [3], "small", train, stretch=600, choices=4, rope_base=1e5, recent=8)
+    train = TrainConfig(steps=4_450, learning_rate=4e-3, hints_fade=0.7)
+    return _recipe("einstein", [3], "small", train, stretch=600, choices=8, rope_base=1e5, recent=8, **CLUES)
 
 
 def qbf() -> Recipe:
@@ -50,8 +53,7 @@ def sat() -> Recipe:
 def einstein() -> Recipe:
     """Puzzles of 3 to 5 houses, one model of 1.7M parameters with a head for each category, hours on a CPU."""
     train = TrainConfig(steps=4_900, learning_rate=4e-3, hints_fade=0.5)
-    seen: dict[str, Any] = {"levels": 2, "frames": 2, "outermost": True}  # the clues, and no table of a branch above
-    known: dict[str, Any] = {"rope_base": 1e5, "recent": 8, "d_model": 144, "n_heads": 6, **seen}
+    known: dict[str, Any] = {"rope_base": 1e5, "recent": 8, "d_model": 144, "n_heads": 6, **CLUES}
     weights = {3: 1.0, 4: 2.0, 5: 2.0}
     recipe = _recipe("einstein", weights, "small", train, batch=2, stretch=1_200, window=4_096, **known)
     return _start_with(recipe, [3], steps=1_000)

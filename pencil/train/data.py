@@ -235,7 +235,7 @@ def live_after(prompt: Sequence[int], generated: Sequence[int], marks: Marks[int
     ([9, 8, 7, 6], 1, [2])
     """
     context, given, moved = Context(prompt, marks), len(prompt), list[int]()
-    for reduction in filter(None, map(context.append, generated)):
+    for reduction in context.feed(generated):
         given = min(given, reduction.kept)
         answer = range(reduction.kept, reduction.kept + len(reduction.answer))
         moved = [*(place for place in moved if place < reduction.kept), *answer]

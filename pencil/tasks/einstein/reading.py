@@ -9,6 +9,8 @@ from pencil.tasks.einstein.state import Layout
 from pencil.tokens import CALL, PROMPT_END, RETURN, SEP, START
 
 RELATIONS = ("same", "left", "right", "next")
+SKIPPED = {"Solution": 1, "Applying": 2}
+"""How many words an answer was written behind, by the first of them."""
 
 
 class Line(NamedTuple):
@@ -92,22 +94,22 @@ class Reader:
         self.branches: dict[int, Branch] = {}  # by the number of open calls
         self.failed = False  # whether the line that ends with the last word says that a call found no solution
         self._returned: Line | None = None  # the last line of an answer, which ends after its [RETURN]
-
-    def read(self, word: str, place: int) -> None:
-        """One more word."""
-        if self.ended:
-            self.line, self.places, self.latest = [], [], None
-        self.before, self.word = self.word, word
-        endings = {
+        self._endings = {
             CALL: self._call,
             SEP: self._sep,
             RETURN: self._return,
             "\n": self._newline,
             PROMPT_END: self._newline,
         }
-        self.ended = word in endings
+
+    def read(self, word: str, place: int) -> None:
+        """One more word."""
         if self.ended:
-            endings[word](place)
+            self.line, self.places, self.latest = [], [], None
+        self.before, self.word = self.word, word
+        self.ended = word in self._endings
+        if self.ended:
+            self._endings[word](place)
         elif word != START:
             self.line.append(word)
             self.places.append(place)
@@ -115,8 +117,8 @@ class Reader:
 
     def body(self) -> list[str]:
         """The line, without what an answer was written behind."""
-        skipped = {"Solution": 1, "Applying": 2}.get(self.line[0], 0) if self.line else 0
-        return self.line[skipped:]
+        skipped = SKIPPED.get(self.line[0], 0) if self.line else 0
+        return self.line[skipped:] if skipped else self.line
 
     def about(self, place: int) -> Line | None:
         """What the line that ends here rules out."""
