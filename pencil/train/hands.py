@@ -1,7 +1,7 @@
-"""Hands: CPU threads that each compute the gradient of their share of a batch, at the same time.
+"""Hands: CPU threads that each compute the gradient of their share of a batch, then move their share of the weights.
 
-Threads inside of each operation meet at the end of every one. Hands meet once a step, so that small operations gain
-from all cores too, and a busy machine holds back a step once and not a thousand times.
+Threads inside of each operation meet at the end of every one. Hands meet twice a step, so that small operations gain
+from all cores too, and a busy machine holds back a step twice and not a thousand times.
 """
 
 from collections.abc import Callable, Iterator, Sequence
@@ -20,7 +20,7 @@ class Hands:
 
     def __init__(self, shares: int, threads: int) -> None:
         torch.set_num_threads(threads)
-        self.threads, self.each = threads, max(1, threads // shares)
+        self.count, self.threads, self.each = shares, threads, max(1, threads // shares)
         self.others = ThreadPoolExecutor(max(1, shares - 1), "hand", torch.set_num_threads, (self.each,))
 
     def add_gradients(
@@ -41,6 +41,20 @@ class Hands:
         for _, gradients in rest:
             torch._foreach_add_(sums, list(gradients))
         return [first, *(found for found, _ in rest)]
+
+    def share(self, jobs: Sequence[Callable[[], None]]) -> None:
+        """Do all jobs, the next one always by the hand that is free."""
+        waiting = iter(jobs)
+
+        def lend_a_hand() -> None:
+            for job in waiting:
+                job()
+
+        with self._apart():
+            futures = [self.others.submit(lend_a_hand) for _ in range(1, self.count)]
+            lend_a_hand()
+            for future in futures:
+                future.result()
 
     @contextmanager
     def _apart(self) -> Iterator[None]:

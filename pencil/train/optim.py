@@ -4,9 +4,10 @@ Muon moves a matrix by its gradient with all singular values set to one (Jordan 
 in float32 and on stacks of equal shape: in bfloat16 they cost more than the gradient on a CPU that has none.
 """
 
-import math
-from collections.abc import Iterable
+from collections.abc import Iterable, Iterator
+from functools import partial
 from itertools import groupby
+from math import ceil, cos, pi
 from typing import Any
 
 import torch
@@ -15,6 +16,7 @@ from torch.optim import AdamW, Optimizer
 
 from pencil.model.transformer import TABLES, Transformer
 from pencil.train.config import TrainConfig
+from pencil.train.hands import Hands
 
 NEWTON_SCHULZ = (3.4445, -4.7750, 2.0315)
 """Coefficients of the quintic step; they push singular values to about 1 in five steps."""
@@ -32,7 +34,7 @@ def learning_rate(config: TrainConfig, step: int, steps: int | None) -> float:
     if steps is None:
         return config.learning_rate
     done = (step - config.warmup) / max(1, steps - config.warmup)
-    return config.learning_rate * (1 + math.cos(math.pi * min(1.0, done))) / 2
+    return config.learning_rate * (1 + cos(pi * min(1.0, done))) / 2
 
 
 def hint_weight(config: TrainConfig, step: int, steps: int | None) -> float:
@@ -56,17 +58,35 @@ class Muon(Optimizer):
     The `pace` of a group is how fast it moves against the others.
     """
 
-    def __init__(self, groups: Iterable[dict[str, Any]], lr: float, momentum: float = 0.95, weight_decay: float = 0.0):
+    def __init__(
+        self,
+        groups: Iterable[dict[str, Any]],
+        lr: float,
+        momentum: float = 0.95,
+        weight_decay: float = 0.0,
+        hands: Hands | None = None,
+    ):
         super().__init__(groups, {"lr": lr, "momentum": momentum, "weight_decay": weight_decay, "parts": 1, "pace": 1})
+        self.hands = hands
+
+    def step(self, closure: None = None) -> None:  # type: ignore[override]
+        """Move every matrix, those of equal shape together, or as many of them at once as each hand gets."""
+        moves = [partial(self._move, some, group) for group in self.param_groups for some in self._stacks(group)]
+        if self.hands is not None:
+            self.hands.share(moves)
+        else:
+            for move in moves:
+                move()
+
+    def _stacks(self, group: dict[str, Any]) -> Iterator[list[Tensor]]:
+        """Matrices of equal shape; with hands, about as many stacks of each shape."""
+        by_shape = sorted(group["params"], key=lambda parameter: tuple(parameter.shape))
+        for _, same_shape in groupby(by_shape, key=lambda parameter: parameter.shape):
+            matrices = list(same_shape)
+            length = ceil(len(matrices) / (self.hands.count if self.hands else 1))
+            yield from (matrices[at : at + length] for at in range(0, len(matrices), length))
 
     @torch.no_grad()
-    def step(self, closure: None = None) -> None:  # type: ignore[override]
-        """Move every matrix, those of equal shape together."""
-        for group in self.param_groups:
-            by_shape = sorted(group["params"], key=lambda parameter: tuple(parameter.shape))
-            for _, same_shape in groupby(by_shape, key=lambda parameter: parameter.shape):
-                self._move(list(same_shape), group)
-
     def _move(self, matrices: list[Tensor], group: dict[str, Any]) -> None:
         velocities = [self._velocity(matrix) for matrix in matrices]
         gradients: list[Tensor] = [matrix.grad for matrix in matrices if matrix.grad is not None]
@@ -101,7 +121,7 @@ def orthogonalise(matrices: Tensor) -> Tensor:
 class Optimizers:
     """All that moves the weights: one optimiser, or two for different weights."""
 
-    def __init__(self, model: Transformer, config: TrainConfig) -> None:
+    def __init__(self, model: Transformer, config: TrainConfig, hands: Hands | None = None) -> None:
         self.names = {parameter: name for name, parameter in model.named_parameters()}
         rate, decay = config.learning_rate, config.weight_decay
         matrices = [p for p, name in self.names.items() if p.ndim == 2 and name not in TABLES]
@@ -119,7 +139,7 @@ class Optimizers:
                 {"params": ending(*ADDING), "pace": config.additions},
                 {"params": ending("qkv"), "parts": 3},
             ]
-            self.parts.append(Muon(groups, rate, weight_decay=decay))
+            self.parts.append(Muon(groups, rate, weight_decay=decay, hands=hands))
 
     def step(self, rate: float) -> None:
         """Move the weights by their gradients, at this rate."""

@@ -1,3 +1,6 @@
+from functools import partial
+from threading import Barrier, current_thread, main_thread
+
 import pytest
 import torch
 
@@ -51,3 +54,24 @@ def test_an_error_in_any_hand_is_raised() -> None:
 
     with pytest.raises(MemoryError):
         Hands(shares=2, threads=1).add_gradients(fail, [weight], batches)
+
+
+@pytest.mark.parametrize("shares", [1, 2, 3])
+def test_every_job_is_done_once_by_one_of_the_hands(shares: int) -> None:
+    done: list[tuple[int, int]] = []
+    Hands(shares, threads=1).share(
+        [partial(lambda job: done.append((job, torch.get_num_threads())), job) for job in range(7)]
+    )
+    assert sorted(done) == [(job, 1) for job in range(7)]
+
+
+def test_an_error_in_any_job_is_raised() -> None:
+    both_at_work = Barrier(2)
+
+    def fail() -> None:
+        both_at_work.wait(10)
+        if current_thread() is not main_thread():
+            raise MemoryError
+
+    with pytest.raises(MemoryError):
+        Hands(shares=2, threads=1).share([fail, fail])

@@ -6,6 +6,7 @@ import torch
 
 from pencil.model.transformer import ModelConfig, Transformer
 from pencil.train.config import OptimizerName, TrainConfig
+from pencil.train.hands import Hands
 from pencil.train.optim import Muon, Optimizers, hint_weight, learning_rate, orthogonalise, scale_additions
 
 CONFIG = TrainConfig(steps=100, warmup=10, learning_rate=1.0)
@@ -54,6 +55,21 @@ def test_stacked_matrices_are_moved_as_if_they_were_apart() -> None:
     Muon([{"params": [whole], "parts": 3}], lr=0.1).step()
     Muon([{"params": apart}], lr=0.1).step()
     torch.testing.assert_close(whole.data, torch.cat([part.data for part in apart]))
+
+
+@pytest.mark.parametrize("count", [1, 2, 3])
+def test_hands_move_the_weights_as_one_would(count: int) -> None:
+    moved = []
+    for hands in (None, Hands(count, threads=1)):
+        generator = torch.Generator().manual_seed(0)
+        weights = [torch.nn.Parameter(torch.randn(shape, generator=generator)) for shape in [(4, 8)] * 5 + [(8, 8)]]
+        muon = Muon([{"params": weights[:4]}, {"params": weights[4:]}], lr=0.1, hands=hands)
+        for _ in range(2):
+            for weight in weights:
+                weight.grad = torch.randn(weight.shape, generator=generator)
+            muon.step()
+        moved.append(weights)
+    torch.testing.assert_close(*moved)
 
 
 def test_an_update_of_muon_is_as_large_as_one_of_adamw() -> None:
