@@ -163,10 +163,12 @@ def draw(paper: Paper, sizes: Sequence[int], result: Result, path: Path) -> None
             axis.plot([], [], "--", marker="*", color="grey", label="the paper")
             axis.set(title=f"{TITLES[task]}: {name}", ylabel="%", ylim=(-3, 104), xticks=sizes, xlabel="size")
             axis.grid(alpha=0.3)
-        row[0].legend(fontsize=8)
+        shown = row[0].get_legend_handles_labels()  # accuracy is known of every format
+        row[-1].legend(*shown, fontsize=8, loc="center left", bbox_to_anchor=(1.01, 0.5))
     save_figure(figure, path)
 
 
 def points(reports: Sequence[dict[str, Any]], metric: str) -> tuple[list[int], list[float]]:
-    """Sizes and percentages, for a curve."""
-    return [report["size"] for report in reports], [100 * report[metric] for report in reports]
+    """Sizes and percentages, for a curve; where two models have the same size, the later one's."""
+    found = dict(sorted({report["size"]: 100 * report[metric] for report in reports}.items()))
+    return list(found), list(found.values())

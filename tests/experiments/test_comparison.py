@@ -5,7 +5,7 @@ from pathlib import Path
 import pytest
 
 from experiments import comparison
-from experiments.comparison import Paper, cells, one_at_a_time, shipped, spent, table
+from experiments.comparison import Paper, cells, one_at_a_time, points, shipped, spent, table
 from experiments.experiment import Options, Result
 from experiments.models import Job, Measure
 
@@ -59,3 +59,8 @@ def test_what_solves_no_size_is_not_timed(monkeypatch: pytest.MonkeyPatch) -> No
         "bad": {"minutes": 5, "reports": []},
         "ships": {"reports": ["alone-20-0"]},
     }
+
+
+def test_a_curve_has_one_point_for_each_size_in_their_order() -> None:
+    reports = [{"size": 3, "accuracy": 0.9}, {"size": 5, "accuracy": 0.5}, {"size": 3, "accuracy": 1.0}]
+    assert points(reports, "accuracy") == ([3, 5], [100, 50])
