@@ -13,7 +13,7 @@ from pencil.model.presets import preset
 from pencil.tasks import Format, get_task
 from pencil.train.config import DataConfig, Recipe, TrainConfig
 
-CLUES: dict[str, Any] = {"levels": 2, "frames": 2, "outermost": True}
+PUZZLES: dict[str, Any] = {"rope_base": 1e5, "recent": 8, "levels": 2, "frames": 2, "outermost": True}
 """A word of a puzzle sees its call, the one around it and the clues, and no table of a branch further up."""
 
 
@@ -30,7 +30,7 @@ def sat3() -> Recipe:
 def einstein3() -> Recipe:
     """Puzzles of 3 houses, 1.3M parameters, on two CPU cores."""
     train = TrainConfig(steps=4_450, learning_rate=4e-3, hints_fade=0.7)
-    return _recipe("einstein", [3], "small", train, stretch=600, choices=8, rope_base=1e5, recent=8, **CLUES)
+    return _recipe("einstein", [3], "small", train, stretch=600, choices=8, **PUZZLES)
 
 
 def qbf() -> Recipe:
@@ -53,9 +53,8 @@ def sat() -> Recipe:
 def einstein() -> Recipe:
     """Puzzles of 3 to 5 houses, one model of 1.7M parameters with a head for each category, hours on a CPU."""
     train = TrainConfig(steps=4_900, learning_rate=4e-3, hints_fade=0.5)
-    known: dict[str, Any] = {"rope_base": 1e5, "recent": 8, "d_model": 144, "n_heads": 6, **CLUES}
-    weights = {3: 1.0, 4: 2.0, 5: 2.0}
-    recipe = _recipe("einstein", weights, "small", train, batch=2, stretch=1_200, window=4_096, **known)
+    sizes: dict[str, Any] = {"window": 4_096, "d_model": 144, "n_heads": 6}
+    recipe = _recipe("einstein", {3: 1.0, 4: 2.0, 5: 2.0}, "small", train, batch=2, stretch=1_200, **sizes, **PUZZLES)
     return _start_with(recipe, [3], steps=1_000)
 
 
