@@ -52,9 +52,10 @@ def sat() -> Recipe:
 
 def einstein() -> Recipe:
     """Puzzles of 3 to 5 houses, one model of 1.7M parameters with a head for each category, hours on a CPU."""
-    train = TrainConfig(steps=4_900, learning_rate=4e-3, hints_fade=0.5)
+    train = TrainConfig(steps=6_600, learning_rate=4e-3, hints_fade=0.5)
     sizes: dict[str, Any] = {"window": 4_096, "d_model": 144, "n_heads": 6}
-    recipe = _recipe("einstein", {3: 1.0, 4: 2.0, 5: 2.0}, "small", train, batch=2, stretch=1_200, **sizes, **PUZZLES)
+    drawn: dict[str, Any] = {"batch": 2, "stretch": 1_200, "choices": 4}
+    recipe = _recipe("einstein", {3: 1.0, 4: 2.0, 5: 2.0}, "small", train, **drawn, **sizes, **PUZZLES)
     return _start_with(recipe, [3], steps=1_000)
 
 

@@ -21,7 +21,7 @@ class DataConfig:
     task: str
     """A name such as `qbf`."""
     sizes: Mapping[int, float]
-    """Each problem size with its weight: how often it is drawn."""
+    """Each problem size with its weight: how often it is drawn, for all instances of a step."""
     first_sizes: Mapping[int, float] = field(default_factory=dict)
     """What to draw in the first steps instead: small problems teach in minutes what large ones hide for long."""
     first_steps: int = 0

@@ -162,6 +162,14 @@ def test_weights_decide_how_often_a_size_is_drawn() -> None:
     assert sum(largest) / 200 == pytest.approx(0.75, abs=0.1)
 
 
+def test_a_steps_instances_are_of_one_size() -> None:
+    data = Data(CONFIG)
+    holds_3 = np.array(["3" in data.vocab.decode(data.packed(index).ids.tolist()) for index in range(64)])
+    steps = holds_3.reshape(-1, CONFIG.batch)
+    assert (steps == steps[:, :1]).all()
+    assert 0 < steps[:, 0].sum() < len(steps)
+
+
 def test_small_sizes_come_first() -> None:
     data = Data(replace(CONFIG, sizes={3: 1.0}, first_sizes={2: 1.0}, first_steps=2))
     holds_3 = ["3" in data.vocab.decode(data.packed(index).ids.tolist()) for index in range(16)]
