@@ -57,6 +57,8 @@ def reproduce(
         options = kit.Options(minutes, count, seed, quick, place, measured, _sources(use or []))
         result = experiment.make(options)
         experiment.store(result, folder)
+    else:
+        _refuse_changes(name, {"--minutes": minutes, "--count": count, "--seed": seed, "--use": use})
     print(kit.as_text(experiment.table(result)))
     print(f"\n{result['hours']:.2f} CPU hours, {result['machine']}; {folder / experiment.file}.json and .png")
 
@@ -67,6 +69,15 @@ def _experiments() -> Any:
         return import_module("experiments.catalogue").EXPERIMENTS
     except ModuleNotFoundError as error:
         raise PencilError(f"found no {error.name}; run this in a clone of the repository, with `make demo`") from None
+
+
+def _refuse_changes(name: str, options: dict[str, Any]) -> None:
+    """A stored result was made with no options; one that asks for something else wants it run."""
+    given = [option for option, value in options.items() if value]
+    if given:
+        raise PencilError(
+            f"{name} is stored, as made without {', '.join(given)}; run it with --again, or to another --out"
+        )
 
 
 def _print_list(catalogue: Any) -> None:

@@ -28,6 +28,7 @@ def test_what_is_not_stored_is_run(pencil: RunPencil, tmp_path: Path) -> None:
     [
         ([], "found no name, expected one of table-sat-qbf"),
         (["table-9"], "found 'table-9', expected one of table-sat-qbf"),
+        (["figure-length", "--count", "5"], "figure-length is stored, as made without --count; run it with --again"),
         (["table-puzzle", "--again", "--use", "einstein-cot"], "expected MODEL=DIR"),
         (["table-puzzle", "--again", "--use", "chess=runs/chess"], "found no model 'chess' in this experiment"),
     ],
