@@ -58,7 +58,7 @@ def reproduce(
         result = experiment.make(options)
         experiment.store(result, folder)
     else:
-        _refuse_changes(name, {"--minutes": minutes, "--count": count, "--seed": seed, "--use": use})
+        _refuse_changes(experiment.name, {"--minutes": minutes, "--count": count, "--seed": seed, "--use": use})
     print(kit.as_text(experiment.table(result)))
     print(f"\n{result['hours']:.2f} CPU hours, {result['machine']}; {folder / experiment.file}.json and .png")
 

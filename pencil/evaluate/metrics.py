@@ -27,6 +27,8 @@ class Outcome:
     """Why the model stopped: `end`, or the limit that stopped it."""
     peak: int
     reductions: int
+    seconds: float = 0.0
+    """Since it got its place among the rows."""
 
     @property
     def trace_rate(self) -> float:
