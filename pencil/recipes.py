@@ -15,6 +15,8 @@ from pencil.train.config import DataConfig, Recipe, TrainConfig
 
 PUZZLES: dict[str, Any] = {"rope_base": 1e5, "recent": 8, "levels": 2, "frames": 2, "outermost": True}
 """A word of a puzzle sees its call, the one around it and the clues, and no table of a branch further up."""
+FORMULAS: dict[str, Any] = {"recent": 8, "pairs": True, "levels": 2, "frames": 2}
+"""A word of SAT knows the clause that it ends, and sees the formula that it is copied from and none above it."""
 
 
 def qbf3() -> Recipe:
@@ -23,8 +25,8 @@ def qbf3() -> Recipe:
 
 
 def sat3() -> Recipe:
-    """SAT with 3 variables, 0.8M parameters, on two CPU cores."""
-    return _recipe("sat", [3], "tiny", TrainConfig(steps=4_000, evaluate_every=2_000), hints=False)
+    """SAT with 3 variables, 1.3M parameters, on two CPU cores."""
+    return _recipe("sat", [3], "tiny", TrainConfig(steps=4_000, evaluate_every=2_000), hints=False, **FORMULAS)
 
 
 def einstein3() -> Recipe:
@@ -42,10 +44,9 @@ def qbf() -> Recipe:
 def sat() -> Recipe:
     """SAT with 3 to 10 variables, one model of 2.1M parameters, hours on a CPU."""
     train = TrainConfig(steps=8_500, learning_rate=4e-3, additions=0.3, hints_fade=0.5)
-    known: dict[str, Any] = {"recent": 8, "pairs": True, "levels": 2, "places": 512, "frames": 2}
     weights = {size: 1.0 if size < 8 else 2.0 for size in range(3, 11)}
     drawn: dict[str, Any] = {"batch": 2, "stretch": 3_000, "renamed": 0.7, "renamed_steps": 5_500}
-    recipe = _recipe("sat", weights, "small", train, window=3_072, **drawn, **known)
+    recipe = _recipe("sat", weights, "small", train, window=3_072, places=512, **drawn, **FORMULAS)
     model = replace(recipe.model, n_heads=2, rope_base=1e12)  # wide heads, most of which does not rotate, find a place
     return _start_with(replace(recipe, model=model), range(3, 6), steps=400)
 

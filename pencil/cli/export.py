@@ -26,7 +26,7 @@ def export(
 
     \b
     Example:
-      pencil export runs/sat3 --to hf runs/sat3-hf
+      pencil export runs/qbf3 --to hf runs/qbf3-hf
     """
     from pencil.model.checkpoint import read
     from pencil.model.hf import export as write
