@@ -15,6 +15,7 @@ EXAMPLES = Path(__file__).parent.parent.parent / "examples"
     [
         ("formula.cnf", "sat", 10, "False"),
         ("game.qdimacs", "qbf", 10, "False"),
+        ("four.txt", "einstein", 4, "Dane"),
         ("houses.txt", "einstein", 5, "Norwegian"),
     ],
 )
