@@ -35,6 +35,13 @@ class Options:
     use: Mapping[str, Path] = field(default_factory=dict)
     """Finished runs to take instead of training: the name of a model, and the run's directory."""
 
+    @property
+    def asked(self) -> Result:
+        """What a result depends on, where it is not the experiment's own."""
+        use = {model: str(directory) for model, directory in self.use.items()}
+        asked = {"minutes": self.minutes, "count": self.count, "seed": self.seed, "use": use}
+        return {name: value for name, value in asked.items() if value}
+
 
 @dataclass(frozen=True)
 class Experiment:
@@ -55,7 +62,8 @@ class Experiment:
         """Run it; note on what, and how long it took where it does not say so itself."""
         start = time.process_time()
         result = self.run(options)
-        return {"machine": machine(), "hours": (time.process_time() - start) / 3600, **result}
+        cost = {"machine": machine(), "hours": (time.process_time() - start) / 3600}
+        return {**cost, "asked": options.asked, **result}
 
     def stored(self, folder: Path = RESULTS) -> Result | None:
         """The result that an earlier run left, if any."""

@@ -1,14 +1,15 @@
 """Measuring a model one instance at a time or many at once, with a limit for each that follows from its own trace.
 
-`pencil.evaluate` lets every row go on for twice the longest trace, and beyond the window. A chain of thought that does
-not end would then read its whole window again for each of a hundred thousand tokens. Here a model may say a quarter
-more than the reasoner does, and one that has filled its window has no answer.
+By default `pencil.evaluate` lets every row go on for twice the longest trace, and beyond the window. A chain of thought
+that does not end would then read its whole window again for each of a hundred thousand tokens. Here a model may say a
+quarter more than the reasoner does, and one that has filled its window has no answer.
 """
 
 from collections.abc import Callable
 from typing import Any, cast
 
 from pencil.evaluate import evaluate
+from pencil.evaluate.run import REPEATS
 from pencil.generate.limits import Limits
 from pencil.model.checkpoint import Checkpoint
 from pencil.tasks import Format, Task
@@ -17,8 +18,6 @@ from pencil.trace import Trace
 LONGER = 1.25
 SPARE = 64
 """A model may generate this many times the reasoner's tokens, and a few more."""
-REPEATS = 32
-"""Copies of a stretch that count as a loop."""
 
 
 def measure(
@@ -40,6 +39,7 @@ def measure(
         return Limits(tokens=min(tokens, most or tokens), repeats=REPEATS)
 
     format = cast(Format, checkpoint.format)
-    report, outcomes = evaluate(checkpoint.model, checkpoint.vocab, task, format, count, seed, rows, progress, limits)
+    asked = (checkpoint.model, checkpoint.vocab, task, format, count, seed, rows, progress)
+    report, outcomes = evaluate(*asked, limits=limits)
     each = [[outcome.verdict == "right", outcome.seconds, outcome.peak] for outcome in outcomes]
     return {**report.as_dict(), "each": each}

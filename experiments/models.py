@@ -26,7 +26,7 @@ if TYPE_CHECKING:  # torch is imported by those who train
     from pencil.tasks import Format
     from pencil.train.config import Recipe
 
-CALIBRATION, WARM = 30, 5
+CALIBRATION, WARM = 55, 5
 """Steps whose CPU time says how many fit into the minutes given, and how many of them do not count."""
 
 

@@ -51,14 +51,14 @@ def reproduce(
         raise PencilError(f"found {found}, expected one of {', '.join(catalogue)}")
     experiment = catalogue[name]
     folder = out or (runs / "quick" if quick else kit.RESULTS)
+    place, measured = (runs / "quick", None) if quick else (runs, None if again else folder / "measured")
+    options = kit.Options(minutes, count, seed, quick, place, measured, _sources(use or []))
     result = None if again or quick else experiment.stored(folder)
     if result is None:
-        place, measured = (runs / "quick", None) if quick else (runs, None if again else folder / "measured")
-        options = kit.Options(minutes, count, seed, quick, place, measured, _sources(use or []))
         result = experiment.make(options)
         experiment.store(result, folder)
-    else:
-        _refuse_changes(experiment.name, {"--minutes": minutes, "--count": count, "--seed": seed, "--use": use})
+    elif options.asked and options.asked != result.get("asked", {}):
+        raise PencilError(f"{folder} holds a {name} made with other options; run it with --again, or to another --out")
     print(kit.as_text(experiment.table(result)))
     print(f"\n{result['hours']:.2f} CPU hours, {result['machine']}; {folder / experiment.file}.json and .png")
 
@@ -69,15 +69,6 @@ def _experiments() -> Any:
         return import_module("experiments.catalogue").EXPERIMENTS
     except ModuleNotFoundError as error:
         raise PencilError(f"found no {error.name}; run this in a clone of the repository, with `make demo`") from None
-
-
-def _refuse_changes(name: str, options: dict[str, Any]) -> None:
-    """A stored result was made with no options; one that asks for something else wants it run."""
-    given = [option for option, value in options.items() if value]
-    if given:
-        raise PencilError(
-            f"{name} is stored, as made without {', '.join(given)}; run it with --again, or to another --out"
-        )
 
 
 def _print_list(catalogue: Any) -> None:

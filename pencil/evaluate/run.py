@@ -9,7 +9,7 @@ from typing import Any
 from pencil.errors import PencilError
 from pencil.evaluate.metrics import Outcome, Report, summarise
 from pencil.generate.engine import Engine
-from pencil.generate.events import Stopped, Token
+from pencil.generate.events import Event, Stopped, Token
 from pencil.generate.limits import Limits
 from pencil.model.protocol import Model
 from pencil.tasks import Format, Task
@@ -54,6 +54,7 @@ def evaluate(
     seed: int = 0,
     rows: int = 64,
     progress: Callable[[int], None] = lambda done: None,
+    *,
     limits: Callable[[Trace[str]], Limits] | None = None,
 ) -> tuple[Report, list[Outcome]]:
     """Let a model answer held-out instances, many at once; calls back with the number of instances done.
@@ -63,39 +64,41 @@ def evaluate(
     _require_words(vocab, task)
     instances = held_out_instances(task, count, seed)
     truths = [task.trace(instance, format) for instance in instances]
+    own = [limits(truth) for truth in truths] if limits else [_usual_limits(truths, format, model.context)] * count
     engine = Engine(model, vocab.marks if format == "pencil" else None, end=vocab.end, rows=rows)
-    usual = usual_limits(truths, format, model.context)
     start = time.perf_counter()
-    for truth in truths:
-        engine.submit(vocab.encode(truth.prompt), limits=limits(truth) if limits else usual)
-    stops, said = _finish(engine, len(truths), progress)
+    stops, generated = _generate(engine, [vocab.encode(truth.prompt) for truth in truths], own, progress)
     seconds = time.perf_counter() - start
     outcomes = [
         _outcome(task, task.solve(instance), truth, vocab.decode(tokens), stop)
-        for instance, truth, tokens, stop in zip(instances, truths, said, stops, strict=True)
+        for instance, truth, tokens, stop in zip(instances, truths, generated, stops, strict=True)
     ]
     return summarise(task.name, task.size, format, outcomes, seconds), outcomes
 
 
-def usual_limits(truths: Sequence[Trace[str]], format: Format, window: int) -> Limits:
+def _usual_limits(truths: Sequence[Trace[str]], format: Format, window: int) -> Limits:
     """Twice the longest trace; a window that does not hold every trace moves along."""
     longest = LONGER * max(len(truth.generated) for truth in truths)
     fits = all(longest_sequence(truth, format) <= window for truth in truths)
     return Limits(tokens=longest, repeats=REPEATS, overflow="stop" if fits else "truncate")
 
 
-def _finish(engine: Engine, count: int, progress: Callable[[int], None]) -> tuple[list[Stopped], list[list[int]]]:
+def _generate(
+    engine: Engine, prompts: Sequence[Sequence[int]], limits: Sequence[Limits], progress: Callable[[int], None]
+) -> tuple[list[Stopped], list[list[int]]]:
     """How each row stopped, and all that it said."""
-    said: list[list[int]] = [[] for _ in range(count)]
-    stops: dict[int, Stopped] = {}
-    while not engine.idle:
-        for row, event in engine.step():
-            if isinstance(event, Token):
-                said[row].append(event.id)
-            elif isinstance(event, Stopped):
-                stops[row] = event
-                progress(len(stops))
-    return [stops[row] for row in range(count)], said
+    said: list[list[int]] = [[] for _ in prompts]
+    done = 0
+
+    def watch(row: int, event: Event) -> None:
+        nonlocal done
+        if isinstance(event, Token):
+            said[row].append(event.id)
+        elif isinstance(event, Stopped):
+            done += 1
+            progress(done)
+
+    return engine.run(prompts, watch, limits), said
 
 
 def longest_sequence(truth: Trace[str], format: Format) -> int:

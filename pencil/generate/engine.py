@@ -8,7 +8,7 @@ may add in another order; so greedy rows say exactly what the reference says, un
 from collections import deque
 from collections.abc import Callable, Iterator, Sequence
 from copy import copy
-from itertools import accumulate
+from itertools import accumulate, repeat
 
 from torch import Tensor
 
@@ -76,11 +76,19 @@ class Engine:
             for _, event in engine.step():
                 yield event
 
-    def run(self, prompts: Sequence[Sequence[int]], progress: Watch | None = None) -> list[Stopped]:
-        """Every prompt to its end, in the order given; `progress` gets each prompt's index and events."""
+    def run(
+        self,
+        prompts: Sequence[Sequence[int]],
+        progress: Watch | None = None,
+        limits: Sequence[Limits] | None = None,
+    ) -> list[Stopped]:
+        """Every prompt to its end, in the order given; `progress` gets each prompt's index and events.
+
+        `limits` are those of each prompt, if they differ.
+        """
         engine = self._fresh()
-        for index, prompt in enumerate(prompts):
-            engine.submit(prompt, index=index)
+        for index, (prompt, own) in enumerate(zip(prompts, limits or repeat(None, len(prompts)), strict=True)):
+            engine.submit(prompt, limits=own, index=index)
         done: dict[int, Stopped] = {}
         while not engine.idle:
             for index, event in engine.step():

@@ -67,8 +67,9 @@ class Data(Dataset[list[Batch]]):
     def packed(self, index: int) -> Packed:
         """Instance `index` of the series."""
         config = self.config
-        _, size = self._begin(index - index % config.batch)  # that of a step's first one is that of all of them
-        task, (rng, _) = self.tasks[size], self._begin(index)
+        rng, _ = self._begin(index)
+        _, size = self._begin(index - index % config.batch)  # all of a step are as large as its first: equal shares
+        task = self.tasks[size]
         among = config.choices if self._marks and config.stretch and index % 2 else 1  # whole traces differ in length
         ends = config.renamed_steps
         renamed = config.renamed if ends is None or index < ends * config.batch else 0.0
@@ -79,7 +80,7 @@ class Data(Dataset[list[Batch]]):
         return packed.without(stretch.left_out).within(config.window)
 
     def _begin(self, index: int) -> tuple[Random, int]:
-        """What an instance is drawn with, and the size that it draws; steps of one size are shared evenly."""
+        """The random numbers of an instance, and the size that they begin with."""
         config, rng = self.config, Random(f"train {self.config.seed} {index}")
         sizes = config.first_sizes if index < config.first_steps * config.batch else config.sizes
         return rng, rng.choices(list(sizes), weights=list(sizes.values()))[0]

@@ -5,7 +5,7 @@ import time
 from collections import Counter, deque
 from collections.abc import Sequence
 from dataclasses import asdict, dataclass
-from statistics import median
+from statistics import fmean
 from typing import Any
 
 import numpy as np
@@ -16,8 +16,8 @@ from pencil.train.batch import Batch
 
 RECENT = 50
 """Steps that the live figures are averaged over."""
-ENOUGH = 5
-"""Steps to guess the time left from."""
+SLOW, ENOUGH = 2, 3
+"""The first steps, which take longer, and as many more as are needed to guess the time left from."""
 WORST = 8
 """Kinds of words that a report names."""
 
@@ -51,8 +51,7 @@ class Report:
     data_wait: float
     """Share of the time spent waiting for data."""
     seconds_left: float | None
-    """By the median step: the first ones take longer, and the very first waits for the workers to start; None if there
-    are too few."""
+    """By the mean step, as steps on large problems take longer, but for the very first; None if there are too few."""
 
     def as_dict(self) -> dict[str, Any]:
         """Plain data, for JSON."""
@@ -67,12 +66,18 @@ class Meter:
         self.kinds = sorted(set(words))
         self._kind_of = np.array([self.kinds.index(word) for word in words])  # id -> kind
         self._recent: deque[StepResult] = deque(maxlen=RECENT)
+        self._pace: deque[float] = deque(maxlen=RECENT)  # seconds of the recent steps, but for the first ones
+        self._slow = SLOW
         self._asked: Counter[int] = Counter()
         self._wrong: Counter[int] = Counter()
 
     def add(self, result: StepResult, batches: Sequence[Batch], wrong: Sequence[NDArray[np.bool_]]) -> None:
         """Note a step."""
         self._recent.append(result)
+        if self._slow:
+            self._slow -= 1
+        else:
+            self._pace.append(result.seconds)
         for batch, some in zip(batches, wrong, strict=True):
             pairs = self._kind_of[batch.read] * len(self.kinds) + self._kind_of[batch.targets]
             self._asked.update(pairs.tolist())
@@ -94,9 +99,9 @@ class Meter:
         )
 
     def _seconds_left(self, step: int, steps: int | None) -> float | None:
-        if steps is None or (len(self._recent) < ENOUGH and step < steps):
-            return None
-        return (steps - step) * median(result.seconds for result in self._recent)
+        if step == steps:
+            return 0.0
+        return None if steps is None or len(self._pace) < ENOUGH else (steps - step) * fmean(self._pace)
 
     def worst_kinds(self) -> dict[str, float]:
         """The kinds of words with most errors since the last call, each with its share of errors.

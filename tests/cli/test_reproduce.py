@@ -17,6 +17,14 @@ def test_a_stored_result_is_shown_at_once(pencil: RunPencil) -> None:
     assert "figure_length.json and .png" in shown
 
 
+def test_the_same_options_show_what_they_made(pencil: RunPencil, tmp_path: Path) -> None:
+    options = ["reproduce", "figure-length", "--count", 1, "--out", tmp_path]
+    made = pencil(*options).out
+    assert pencil(*options).out == made == pencil("reproduce", "figure-length", "--out", tmp_path).out
+    other = pencil(*options, "--seed", 1)
+    assert (other.status, other.out) == (2, "")
+
+
 def test_what_is_not_stored_is_run(pencil: RunPencil, tmp_path: Path) -> None:
     options = ["--quick", "--runs", tmp_path, "--out", tmp_path / "results"]
     assert "counter" in pencil("reproduce", "figure-theory", *options).out
@@ -28,7 +36,7 @@ def test_what_is_not_stored_is_run(pencil: RunPencil, tmp_path: Path) -> None:
     [
         ([], "found no name, expected one of table-sat-qbf"),
         (["table-9"], "found 'table-9', expected one of table-sat-qbf"),
-        (["figure-length", "--count", "5"], "figure-length is stored, as made without --count; run it with --again"),
+        (["figure-length", "--count", "5"], "holds a figure-length made with other options; run it with --again"),
         (["table-puzzle", "--again", "--use", "einstein-cot"], "expected MODEL=DIR"),
         (["table-puzzle", "--again", "--use", "chess=runs/chess"], "found no model 'chess' in this experiment"),
     ],

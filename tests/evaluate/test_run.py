@@ -8,6 +8,7 @@ from torch import Tensor
 
 from pencil.errors import PencilError
 from pencil.evaluate.run import evaluate, held_out_instances
+from pencil.generate.limits import Limits
 from pencil.tasks import Format, Task, get_task
 from pencil.train.split import is_held_out
 
@@ -117,6 +118,17 @@ ENDLESS = [str(1 + digit % 2) for digit in range(5000) for _ in range(1 + digit 
 def test_a_model_that_never_ends_is_over_a_limit() -> None:
     report, _ = evaluate(parrot("pencil", 2, {0: ENDLESS}), VOCAB, TASK, "pencil", count=2)
     assert report.failures == {"over a limit": 1}
+
+
+def test_each_row_may_have_limits_of_its_own() -> None:
+    endless = parrot("pencil", 6, dict.fromkeys(range(6), ENDLESS))
+    _, outcomes = evaluate(
+        endless, VOCAB, TASK, "pencil", count=6, rows=2, limits=lambda truth: Limits(tokens=len(truth.generated))
+    )
+    lengths = [len(outcome.truth) for outcome in outcomes]
+    assert len(set(lengths)) > 1
+    assert [len(outcome.generated) for outcome in outcomes] == lengths
+    assert all(outcome.seconds > 0 for outcome in outcomes)
 
 
 def test_a_row_beyond_the_window_stops_where_the_trace_would_fit() -> None:

@@ -37,6 +37,13 @@ def test_slow_first_steps_do_not_count_for_the_time_left() -> None:
     assert meter.report(step=5, steps=105, rate=0.1).seconds_left == pytest.approx(50)
 
 
+def test_steps_on_large_problems_count_for_the_time_left() -> None:
+    meter = Meter(VOCAB)
+    for seconds in (9.0, 9.0, 0.5, 0.5, 2.0):
+        meter.add(replace(result(), seconds=seconds), [BATCH], [np.zeros(4, bool)])
+    assert meter.report(step=5, steps=105, rate=0.1).seconds_left == pytest.approx(100)
+
+
 def test_time_left_is_unknown_while_the_steps_are() -> None:
     meter = Meter(VOCAB)
     meter.add(result(), [BATCH], [np.zeros(4, bool)])
