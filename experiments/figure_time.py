@@ -5,7 +5,7 @@ from math import ceil
 from pathlib import Path
 from typing import Any
 
-from experiments.comparison import COLOURS, TIMED, TITLES, by_size, jobs, one_at_a_time, spent
+from experiments.comparison import COLOURS, TIMED, TITLES, by_size, jobs, one_at_a_time, spent, together
 from experiments.experiment import Experiment, Options, Result, Rows
 from experiments.models import Job, hours
 from experiments.paper import SECONDS, SOLVED
@@ -46,14 +46,13 @@ def frontier(reports: list[dict[str, Any]]) -> list[tuple[float, int]]:
 
 
 def curves(result: Result) -> dict[str, dict[str, tuple[Result, list[tuple[float, int]]]]]:
-    """By task and kind of model: what it took, and its frontier; models that ship for single sizes count as one."""
+    """By task and kind of model: what it took, and its frontier; models for single sizes count as one."""
     found: dict[str, dict[str, tuple[Result, list[tuple[float, int]]]]] = {task: {} for task in TASKS}
     for task in TASKS:
         for kind in (*TIMED, "ships"):
-            models = [model for name, model in result["models"].items() if name.startswith(f"{task}-{kind}")]
-            if models:
-                total = {key: sum(model[key] or 0 for model in models) or None for key in ("steps", "minutes")}
-                found[task][kind] = total, frontier([report for model in models for report in model["reports"]])
+            model = together(result, task, kind)
+            if model["steps"]:
+                found[task][kind] = model, frontier(model["reports"])
     return found
 
 

@@ -22,5 +22,5 @@ EXPERIMENT = Experiment(
 One model for each task and format, over all sizes. All have the same size and the same CPU time on one thread; the
 paper trains 10.63M parameters until they converge. A chain of thought that has filled its window has no answer here and
 counts as wrong, where the paper's goes on with the tokens that fit.""",
-    cost=f"6 models of {MINUTES['sat']:.0f} minutes, {COUNT} instances of each size for each; then their times",
+    cost=f"6 models of {MINUTES['sat']['sat']:.0f} minutes, {COUNT} instances of each size for each; then their times",
 )

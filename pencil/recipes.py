@@ -37,10 +37,14 @@ def einstein3() -> Recipe:
 
 def einstein4() -> Recipe:
     """Puzzles of 4 houses, 2.1M parameters, an hour on two CPU cores."""
-    train = TrainConfig(steps=5_200, learning_rate=4e-3, hints_fade=0.7)
-    heads: dict[str, Any] = {"d_model": 160, "n_heads": 5}  # one for each category, and one more
-    recipe = _recipe("einstein", [4], "small", train, batch=2, stretch=1_200, choices=8, **heads, **PUZZLES)
-    return _start_with(recipe, [3], steps=600)
+    train = TrainConfig(steps=4_000, learning_rate=4e-3, hints_fade=0.7)
+    return _puzzles(4, train, window=2_048, d_model=160)
+
+
+def einstein5() -> Recipe:
+    """Puzzles of 5 houses, 1.7M parameters, hours on a CPU."""
+    train = TrainConfig(steps=8_000, learning_rate=4e-3, hints_fade=0.7)
+    return _puzzles(5, train, window=4_096, d_model=144)
 
 
 def qbf() -> Recipe:
@@ -57,15 +61,6 @@ def sat() -> Recipe:
     recipe = _recipe("sat", weights, "small", train, window=3_072, places=512, **drawn, **FORMULAS)
     model = replace(recipe.model, n_heads=2, rope_base=1e12)  # wide heads, most of which does not rotate, find a place
     return _start_with(replace(recipe, model=model), range(3, 6), steps=400)
-
-
-def einstein() -> Recipe:
-    """Puzzles of 3 to 5 houses, one model of 1.7M parameters with a head for each category, hours on a CPU."""
-    train = TrainConfig(steps=6_600, learning_rate=4e-3, hints_fade=0.5)
-    sizes: dict[str, Any] = {"window": 4_096, "d_model": 144, "n_heads": 6}
-    drawn: dict[str, Any] = {"batch": 2, "stretch": 1_200, "choices": 4}
-    recipe = _recipe("einstein", {3: 1.0, 4: 2.0, 5: 2.0}, "small", train, **drawn, **sizes, **PUZZLES)
-    return _start_with(recipe, [3], steps=1_000)
 
 
 def paper_sat() -> Recipe:
@@ -87,7 +82,7 @@ PAPER = TrainConfig(steps=50_000, learning_rate=1e-3, warmup=500, evaluate_every
 
 RECIPES: dict[str, Callable[[], Recipe]] = {
     function.__name__: function
-    for function in (qbf3, sat3, einstein3, einstein4, qbf, sat, einstein, paper_sat, paper_qbf, paper_einstein)
+    for function in (qbf3, sat3, einstein3, einstein4, einstein5, qbf, sat, paper_sat, paper_qbf, paper_einstein)
 }
 
 
@@ -151,6 +146,13 @@ def _recipe(
     names: dict[str, Any] = {"renamed": renamed, "renamed_steps": renamed_steps}
     data = DataConfig(task, weights, batch=batch, hints=hints, **sampled, **names)
     return Recipe(data, preset(model, words, context=window, **changes), train)
+
+
+def _puzzles(size: int, train: TrainConfig, window: int, d_model: int) -> Recipe:
+    """Large puzzles, after a few small ones; a head for each category, and one more."""
+    shape: dict[str, Any] = {"d_model": d_model, "n_heads": size + 1}
+    drawn: dict[str, Any] = {"batch": 2, "stretch": 1_200, "choices": 8, "window": window}
+    return _start_with(_recipe("einstein", [size], "small", train, **drawn, **shape, **PUZZLES), [3], steps=600)
 
 
 def _start_with(recipe: Recipe, sizes: Iterable[int], steps: int) -> Recipe:

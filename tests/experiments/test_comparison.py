@@ -5,7 +5,7 @@ from pathlib import Path
 import pytest
 
 from experiments import comparison
-from experiments.comparison import Paper, cells, one_at_a_time, points, shipped, spent, table
+from experiments.comparison import Paper, cells, jobs, one_at_a_time, points, shipped, spent, table
 from experiments.experiment import Options, Result
 from experiments.models import Job, Measure
 
@@ -31,6 +31,23 @@ def test_the_paper_ours_and_what_ships_are_beside_each_other() -> None:
         ["SAT, PENCIL, accuracy: ours, 30 min", "50", "-"],
         ["SAT, PENCIL, accuracy: the model that ships, 2.0 h", "-", "100"],
     ]
+
+
+def test_a_task_has_one_model_for_each_format_or_one_for_each_size() -> None:
+    assert [job.name for job in jobs("sat", ("cot", "pencil"), Options())] == ["sat-cot", "sat-pencil"]
+    puzzles = jobs("einstein", ("cot", "pencil"), Options())
+    assert [job.name for job in puzzles[:3]] == [f"einstein-cot-einstein{size}" for size in (3, 4, 5)]
+    assert [job.minutes for job in puzzles[:3]] == [job.minutes for job in puzzles[3:]]
+
+
+def test_models_for_each_size_fill_one_line() -> None:
+    models = {
+        f"einstein-pencil-einstein{size}": {"steps": 9, "minutes": 30.0, "reports": [{"size": size, "accuracy": share}]}
+        for size, share in ((3, 1.0), (4, 0.75))
+    }
+    result = {"models": models, "ships": {"einstein": []}}
+    [_, _, ours] = table({"einstein": {"pencil": {"accuracy": (100.0, 99.0)}}}, (3, 4), result)
+    assert ours == ["Einstein's puzzle, PENCIL, accuracy: ours, 60 min", "100", "75"]
 
 
 def test_what_ships_is_read_from_its_card(tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> None:
