@@ -2,7 +2,7 @@
 
 from collections.abc import Iterable
 from dataclasses import dataclass
-from typing import TYPE_CHECKING, Annotated, Any
+from typing import Annotated, Any
 
 import typer
 from rich.console import Console
@@ -11,15 +11,14 @@ from rich.table import Table
 from pencil.cli.options import Seed
 from pencil.cli.thinker import MASTERED, load_thinker
 from pencil.cli.view import ThinkingView, pause_for, watch
-from pencil.model.pretrained import Bundled, find
+from pencil.model.pretrained import Bundled, bundled, find
 from pencil.tasks import TASKS, Task, get_task
 from pencil.tokens import END, join
 
-if TYPE_CHECKING:
-    from pencil.generate.solver import Solver
-
 LONGEST = 8_000
 """Tokens of the longest trace that a person should wait for."""
+PATIENCE = 2
+"""How many times the tokens of the reasoner's trace a model may take."""
 CANDIDATES = 16
 """Problems to choose one from that is not too long."""
 
@@ -67,17 +66,19 @@ class Row:
 
 def _show(name: str, size: int | None, seed: int, seconds: float, console: Console) -> Row:
     """Pose a problem, show how it is thought through, and verify the answer."""
-    task = get_task(name, size)
-    model = find(name, task.sizes[-1] if size is None else size)
-    if model is None or size not in (None, *model.sizes):
+    size = size or _largest_mastered(name)
+    task, model = get_task(name, size), find(name, size)
+    if model is None or size not in model.sizes:
         return _play(task, task.draw(seed), seconds, console)
-    task = get_task(name, size or _largest_mastered(model))
-    return _think(load_thinker(model.directory), task, _held_out(task, seed), seconds, console)
+    return _think(model, task, _held_out(task, seed), seconds, console)
 
 
-def _largest_mastered(model: Bundled) -> int:
-    """The largest size that a model is mostly right about, or the largest it has learned where its card has none."""
-    return max([size for size in model.sizes if model.accuracy(size) >= MASTERED] or model.sizes)
+def _largest_mastered(name: str) -> int:
+    """The largest size of a task that a model is mostly right about, or that one was trained on; else the usual one."""
+    models = [model for model in bundled() if model.task == name]
+    learned = [(size, model.accuracy(size)) for model in models for size in model.sizes]
+    mastered = [size for size, accuracy in learned if accuracy >= MASTERED]
+    return max(mastered or [size for size, _ in learned] or [get_task(name).size])
 
 
 def _held_out(task: Task[Any], seed: int) -> Any:
@@ -99,11 +100,12 @@ def _play(task: Task[Any], instance: Any, seconds: float, console: Console) -> R
     return Row(task, len(trace.generated), view.context.peak, len(trace), None, answer, task.check(instance, answer))
 
 
-def _think(solver: "Solver", task: Task[Any], instance: Any, seconds: float, console: Console) -> Row:
-    """A model, live."""
+def _think(model: Bundled, task: Task[Any], instance: Any, seconds: float, console: Console) -> Row:
+    """A model, live; one that is lost is stopped."""
+    trace = task.trace(instance)
+    solver = load_thinker(model.directory, tokens=PATIENCE * len(trace))
     count = solver.checkpoint.model.parameter_count
     _pose(task, instance, f"a transformer with {count / 1e6:.1f}M parameters thinks", console)
-    trace = task.trace(instance)
     solution = watch(solver, instance, console, len(trace), pause_for(trace.generated, seconds))
     stopped, answer = solution.stopped, solution.answer
     _conclude(solver.vocab.decode(stopped.response), console)

@@ -18,14 +18,14 @@ SMALL = 5_000_000
 """Parameters up to which one row is computed on one thread: it gains nothing from more, and waits for them if busy."""
 
 
-def load_thinker(model: str | Path) -> "Solver":
+def load_thinker(model: str | Path, tokens: int = MOST_TOKENS) -> "Solver":
     """A solver for one row, which tries what is beyond its window, as in the paper, and gives up in the end."""
     import torch
 
     from pencil.generate.limits import Limits
     from pencil.generate.solver import load
 
-    limits = Limits(tokens=MOST_TOKENS, repeats=REPEATS, overflow="truncate")
+    limits = Limits(tokens=tokens, repeats=REPEATS, overflow="truncate")
     solver = load(locate(model), rows=1, limits=limits)
     if solver.checkpoint.model.parameter_count <= SMALL:
         torch.set_num_threads(1)

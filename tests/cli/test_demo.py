@@ -4,6 +4,7 @@ import pytest
 
 from pencil import get_task
 from pencil.cli import demo
+from pencil.cli.thinker import load_thinker
 from pencil.model.pretrained import Bundled
 from tests.cli.conftest import RunPencil
 
@@ -41,10 +42,33 @@ def test_a_model_that_fails_is_said_so(pencil: RunPencil, monkeypatch: pytest.Mo
     assert [cell.strip() for cell in row[-3:-1]] == ["False", "no"]
 
 
-def test_the_largest_size_is_shown_that_a_model_is_mostly_right_about() -> None:
-    reports = [{"size": size, "accuracy": accuracy} for size, accuracy in ((3, 1.0), (4, 0.96), (5, 0.6))]
-    sure, unknown = (Bundled(Path(), "sat", (3, 4, 5), {"evaluation": some}) for some in (reports, []))
-    assert (demo._largest_mastered(sure), demo._largest_mastered(unknown)) == (4, 5)
+@pytest.mark.parametrize(
+    ("accuracies", "size"),
+    [
+        ({"puzzles": {3: 1.0, 4: 0.96, 5: 0.6}}, 4),
+        ({"small": {3: 0.99}, "large": {4: 0.57}}, 3),
+        ({"small": {3: 0.1}, "large": {4: 0.2}}, 4),
+        ({}, get_task("einstein").size),
+    ],
+)
+def test_the_largest_size_is_shown_that_a_model_is_mostly_right_about(
+    accuracies: dict[str, dict[int, float]], size: int, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    reports = {name: [{"size": s, "accuracy": a} for s, a in sizes.items()] for name, sizes in accuracies.items()}
+    models = [
+        Bundled(Path(name), "einstein", tuple(accuracies[name]), {"evaluation": reports[name]}) for name in reports
+    ]
+    monkeypatch.setattr(demo, "bundled", lambda: [Bundled(Path(), "sat", (9,), {}), *models])
+    assert demo._largest_mastered("einstein") == size
+
+
+@pytest.mark.usefixtures("shipped")
+def test_a_model_that_is_lost_is_stopped(pencil: RunPencil, monkeypatch: pytest.MonkeyPatch) -> None:
+    formula = get_task("sat").parse("( 1 ∨ 2 ) ∧ ( ¬ 1 )")
+    monkeypatch.setattr(demo, "_held_out", lambda task, seed: formula)
+    monkeypatch.setattr(demo, "load_thinker", lambda directory, tokens: load_thinker(directory, tokens // 4))
+    row = pencil("demo", "--task", "sat").out.splitlines()[-2].split("│")
+    assert [cell.strip() for cell in row[-3:-1]] == ["none", "no"]
 
 
 @pytest.mark.usefixtures("shipped")
