@@ -10,6 +10,7 @@ from pencil.model.config import ModelConfig
 from pencil.tasks import Format, get_task
 
 OptimizerName = Literal["muon", "adamw"]
+Fall = Literal["cosine", "line"]
 SIZES = ("sizes", "first_sizes")
 """What a `DataConfig` holds by size."""
 
@@ -70,7 +71,9 @@ class TrainConfig:
     """`muon` is Muon for the matrices and AdamW for the rest; `adamw` is AdamW alone."""
     learning_rate: float = 2e-3
     warmup: int = 50
-    """Steps in which the rate rises; then it falls along a cosine to nothing."""
+    """Steps in which the rate rises; then it falls to nothing."""
+    fall: Fall = "cosine"
+    """The shape of that: along a line, it is low for a shorter time in the end."""
     additions: float = 1.0
     """How large what layers add to the stream is at first, and how fast it grows, against the rest; below 1, what words
     know from the start is not drowned out by it."""
@@ -95,8 +98,9 @@ class TrainConfig:
                 raise ConfigError(f"{name} is {getattr(self, name)}; it needs to be a number above 0")
         if not 0 <= self.hints_fade <= 1:
             raise ConfigError(f"hints_fade is {self.hints_fade}; it needs to be a share of the steps, from 0 to 1")
-        if self.optimizer not in get_args(OptimizerName):
-            raise ConfigError(f"optimizer is {self.optimizer!r}; try one of {', '.join(get_args(OptimizerName))}")
+        for name, names in (("optimizer", get_args(OptimizerName)), ("fall", get_args(Fall))):
+            if getattr(self, name) not in names:
+                raise ConfigError(f"{name} is {getattr(self, name)!r}; try one of {', '.join(names)}")
 
 
 @dataclass(frozen=True)

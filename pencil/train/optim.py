@@ -28,13 +28,13 @@ MATCHES_ADAMW = 0.2
 
 
 def learning_rate(config: TrainConfig, step: int, steps: int | None) -> float:
-    """The rate of a step that counts from 0: a linear rise, then a cosine down to nothing at the end of `steps`."""
+    """The rate of a step that counts from 0: a linear rise, then a fall to nothing at the end of `steps`."""
     if step < config.warmup:
         return config.learning_rate * (step + 1) / config.warmup
     if steps is None:
         return config.learning_rate
-    done = (step - config.warmup) / max(1, steps - config.warmup)
-    return config.learning_rate * (1 + cos(pi * min(1.0, done))) / 2
+    done = min(1.0, (step - config.warmup) / max(1, steps - config.warmup))
+    return config.learning_rate * (1 - done if config.fall == "line" else (1 + cos(pi * done)) / 2)
 
 
 def hint_weight(config: TrainConfig, step: int, steps: int | None) -> float:

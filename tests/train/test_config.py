@@ -42,6 +42,7 @@ def test_data_that_cannot_be_drawn_is_an_error(changes: dict[str, Any], message:
         ({"additions": 0.0}, "additions is 0.0"),
         ({"hints_fade": 1.5}, "hints_fade is 1.5"),
         ({"optimizer": "sgd"}, "try one of muon, adamw"),
+        ({"fall": "stairs"}, "try one of cosine, line"),
         ({"save_every": 0}, "save_every is 0"),
     ],
 )

@@ -5,17 +5,19 @@ import pytest
 import torch
 
 from pencil.model.transformer import ModelConfig, Transformer
-from pencil.train.config import OptimizerName, TrainConfig
+from pencil.train.config import Fall, OptimizerName, TrainConfig
 from pencil.train.hands import Hands
 from pencil.train.optim import Muon, Optimizers, hint_weight, learning_rate, orthogonalise, scale_additions
 
 CONFIG = TrainConfig(steps=100, warmup=10, learning_rate=1.0)
 
 
-def test_the_rate_rises_then_falls_to_nothing() -> None:
-    rates = [learning_rate(CONFIG, step, 100) for step in range(101)]
+@pytest.mark.parametrize(("fall", "after_a_tenth"), [("cosine", 0.9755), ("line", 0.9)])
+def test_the_rate_rises_then_falls_to_nothing(fall: Fall, after_a_tenth: float) -> None:
+    rates = [learning_rate(replace(CONFIG, fall=fall), step, 100) for step in range(101)]
     assert rates[0] == pytest.approx(0.1)
     assert rates[9] == rates[10] == 1.0
+    assert rates[19] == pytest.approx(after_a_tenth, abs=1e-4)
     assert rates[55] == pytest.approx(0.5)
     assert rates[100] == 0
     assert all(later <= earlier for earlier, later in pairwise(rates[10:]))
