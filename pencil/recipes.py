@@ -37,13 +37,13 @@ def einstein3() -> Recipe:
 
 def einstein4() -> Recipe:
     """Puzzles of 4 houses, 2.1M parameters, an hour on two CPU cores."""
-    train = TrainConfig(steps=4_000, learning_rate=4e-3, hints_fade=0.7)
+    train = TrainConfig(steps=4_000, learning_rate=4e-3, fall="line", hints_fade=0.7)
     return _puzzles(4, train, window=2_048, d_model=160)
 
 
 def einstein5() -> Recipe:
     """Puzzles of 5 houses, 1.7M parameters, hours on a CPU."""
-    train = TrainConfig(steps=8_000, learning_rate=4e-3, hints_fade=0.7)
+    train = TrainConfig(steps=8_000, learning_rate=4e-3, fall="line", hints_fade=0.7)
     return _puzzles(5, train, window=4_096, d_model=144)
 
 
