@@ -19,6 +19,8 @@ CONTEXTS = (512, 1_024, 2_048, 3_072)
 FORMATS: tuple[Format, ...] = ("cot", "pencil")
 LABELS = {"cot": "CoT", "pencil": "PENCIL"}
 MINUTES = 25.0
+GUESSED = 100 / 3
+"""In percent: each of three people may be the one who is asked for."""
 
 
 def run(options: Options) -> Result:
@@ -75,6 +77,7 @@ def draw(result: Result, path: Path) -> None:
         for model in result["sizes"]:
             shares = [accuracy(result, format, model, context) for context in contexts]
             axis.plot(contexts, shares, label=_label(result, model))
+        axis.axhline(GUESSED, linestyle=":", color="grey", label="guessing")
         axis.set_xscale("log", base=2)
         axis.set(title=LABELS[format], xlabel="context length", xticks=CONTEXTS, xticklabels=CONTEXTS, ylim=(-3, 104))
         axis.grid(alpha=0.3)
@@ -91,8 +94,9 @@ EXPERIMENT = Experiment(
     draw=draw,
     notes=f"""\
 All models are trained for the same CPU time on one thread, with a window of {WINDOW:,} tokens. Their accuracy with a
-shorter context is the share of instances that are answered right and never need more than that. The paper gives one
-number here: from {SMALLEST_MILLIONS}M parameters on, a {SMALLEST_LAYERS}-layer transformer, PENCIL solves the puzzle
-even with a short context, and a chain of thought needs a larger model and a longer one.""",
+shorter context is the share of instances that are answered right and never need more than that; one answer in three can
+be guessed. The paper gives one number here: from {SMALLEST_MILLIONS}M parameters on, a {SMALLEST_LAYERS}-layer
+transformer, PENCIL solves the puzzle even with a short context, and a chain of thought needs a larger model and a
+longer one.""",
     cost=f"{len(MODELS) * len(FORMATS)} models of {MINUTES:.0f} minutes",
 )
