@@ -16,7 +16,7 @@ from pencil.model.frames import MARKS, in_sight
 from pencil.model.surroundings import rows_of_stand
 from pencil.train.pack import Hints, Ints, Packed, join
 
-CHUNKS = ((256, 64), (768, 128))
+CHUNKS = ((320, 64), (1_024, 128))
 """Up to a mean position, how many queries a chunk has; long contexts are worth fewer gathers and more masked pairs."""
 LARGEST_CHUNK = 256
 CALL = 8_000

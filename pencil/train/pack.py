@@ -18,14 +18,15 @@ tokens that were live when it was written: token i sees token j where j <= i < e
 [(0, 0), (1, 5), (2, 1), (3, 7), (4, 2), (5, 8)]
 """
 
-from collections.abc import Sequence
+from collections.abc import Iterable, Iterator, Sequence
 from dataclasses import dataclass, replace
+from itertools import pairwise
 
 import numpy as np
 from numpy.typing import NDArray
 
 from pencil.errors import TraceError
-from pencil.model.frames import Calls, Seen, calls_after, in_sight, seen_with
+from pencil.model.frames import MARKS, Calls, calls_after, in_sight, seen_with
 from pencil.rule import Context
 from pencil.tokens import Marks
 
@@ -137,52 +138,65 @@ def pack(
     Hints name words by their index in `[*prompt, *generated]`: their rows start with the word after which they hold,
     and looks end with the word looked at.
     """
-    context = Context(prompt, marks or NOTHING)
-    ids, positions, live = list(prompt), list(range(len(prompt))), list(range(len(prompt)))
-    words = list(range(len(prompt)))  # for each packed token, which word it is
-    copies = [(word, 0, word) for word in words]  # a word, from which target on it is at a packed index, and that index
+    marks = marks or NOTHING
+    context = Context(prompt, marks)
+    ids, positions, live = list[int](), list[int](), list[int]()
+    words, since = list[int](), list[int]()  # for each packed token which word it is, and from which target on
     erased: list[tuple[list[int], int]] = []  # packed indices, and the index at which they were erased
-    inputs: list[int] = []
-    targets: list[int] = []
-    for token in generated:
+    inputs, targets = list[int](), list[int]()
+
+    def write(tokens: Sequence[int], which: Iterable[int], times: Iterable[int]) -> None:
+        positions.extend(range(len(live), len(live) + len(tokens)))
+        live.extend(range(len(ids), len(ids) + len(tokens)))
+        ids.extend(tokens)
+        words.extend(which)
+        since.extend(times)
+
+    write(prompt, range(len(prompt)), [0] * len(prompt))
+    for said in _up_to_each(marks.ret, generated):
         if not live:
             raise TraceError(f"nothing is left to predict token {len(targets)} from; a trace needs a prompt to keep")
-        word = len(prompt) + len(targets)
-        inputs.append(live[-1])
-        targets.append(token)
-        reduction = context.append(token)
-        fresh: Sequence[int] = (token,)
-        said = [word]
-        if reduction is not None:
+        reductions = context.extend(said)
+        inputs += [live[-1], *range(len(ids), len(ids) + len(said) - 1)]
+        fresh = said[: len(said) - len(reductions)]  # a `[RETURN]` that matched is not read
+        first = len(prompt) + len(targets)
+        write(fresh, range(first, first + len(fresh)), range(len(targets) + 1, len(targets) + 1 + len(fresh)))
+        targets += said
+        for reduction in reductions:
             erased.append((live[reduction.kept :], len(ids)))
-            fresh = reduction.answer
-            said = [words[index] for index in live[len(live) - len(fresh) :]]
+            again = [words[index] for index in live[len(live) - len(reduction.answer) :]]
             del live[reduction.kept :]
-        for token, word in zip(fresh, said, strict=True):
-            copies.append((word, len(targets), len(ids)))
-            positions.append(len(live))
-            live.append(len(ids))
-            ids.append(token)
-            words.append(word)
+            write(reduction.answer, again, [len(targets)] * len(again))
     ends = np.full(len(ids), len(ids))
     for indices, end in erased:
         ends[indices] = end
-    rest = _before_targets(hints or Hints.of(), _ints(copies).reshape(-1, 3), len(prompt), len(targets))
+    copies = np.column_stack((_ints(words), _ints(since), np.arange(len(ids))))
+    rest = _before_targets(hints or Hints.of(), copies, len(prompt), len(targets))
     seen = _seen(ids, positions, frames, outermost)
     packed = Packed(_ints(ids), _ints(positions), ends, seen, _ints(inputs), _ints(targets), rest)
     return _within_sight(packed).keep(np.arange(len(ids)) <= max(inputs, default=-1))  # what comes later is never read
 
 
+def _up_to_each(mark: int, tokens: Sequence[int]) -> Iterator[list[int]]:
+    """Parts that end with the mark, but for the last one."""
+    places = [place + 1 for place, token in enumerate(tokens) if token == mark]
+    for start, stop in pairwise([0, *places, len(tokens)]):
+        if start < stop:
+            yield list(tokens[start:stop])
+
+
 def _seen(ids: Sequence[int], positions: Sequence[int], frames: int, outermost: bool) -> Ints:
     """(N, 2) what each token sees; its live sequence is that of the last token at the position before."""
-    if not frames:
-        return np.zeros((len(ids), 2), np.int64)
-    seen, calls = list[Seen](), list[Calls]()  # the open calls at each position that is live
+    stacks, found, live = list[Calls]([()]), list[int](), list[int]()  # for each token, and each live one, its stack
     for token, position in zip(ids, positions, strict=True):
-        del calls[position:]
-        calls.append(calls_after(token, position, calls[-1] if calls else ()))
-        seen.append(seen_with(calls[-1], frames, outermost))
-    return _ints(seen).reshape(-1, 2)
+        del live[position:]
+        stack = live[-1] if live else 0
+        if token in (MARKS.call, MARKS.ret):
+            stacks.append(calls_after(token, position, stacks[stack]))
+            stack = len(stacks) - 1
+        live.append(stack)
+        found.append(stack)
+    return _ints([seen_with(calls, frames, outermost) for calls in stacks])[_ints(found)]
 
 
 def _within_sight(packed: Packed) -> Packed:

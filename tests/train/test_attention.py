@@ -3,7 +3,7 @@ import pytest
 import torch
 from torch import Tensor
 
-from pencil.train.attention import ChunkedAttention, attend_and_sum, plainly_attend_and_sum
+from pencil.train.attention import ChunkedAttention
 from pencil.train.batch import make_batch
 from pencil.train.pack import Ints, pack
 from tests.train.examples import task_trace
@@ -11,13 +11,15 @@ from tests.train.examples import task_trace
 HEADS, WIDTH = 3, 4
 
 
-def overheard(chunk: int) -> tuple[ChunkedAttention, tuple[Tensor, Tensor, Tensor], Ints]:
+def overheard(
+    chunk: int, dtype: torch.dtype = torch.float64
+) -> tuple[ChunkedAttention, tuple[Tensor, Tensor, Tensor], Ints]:
     """A batch of two traces, random queries, keys and values, and looks: a query, a head and a key."""
     traces = [task_trace("qbf", 2), task_trace("sat", 3)]
     batch = make_batch([pack(trace.prompt, trace.generated, trace.marks) for trace in traces], chunk)
-    attend = ChunkedAttention(batch, batch.every, torch.device("cpu"), torch.float64)
+    attend = ChunkedAttention(batch, batch.every, torch.device("cpu"), dtype)
     generator = torch.Generator().manual_seed(1)
-    q, k, v = torch.randn(3, len(batch.ids), HEADS, WIDTH, dtype=torch.float64, generator=generator)
+    q, k, v = torch.randn(3, len(batch.ids), HEADS, WIDTH, dtype=dtype, generator=generator)
     seen = (batch.times[None] <= batch.times[:, None]) & (batch.times[:, None] < batch.ends[None])
     query, key = np.nonzero(seen)
     some = np.random.default_rng(1).choice(len(query), 500, replace=False)
@@ -27,7 +29,7 @@ def overheard(chunk: int) -> tuple[ChunkedAttention, tuple[Tensor, Tensor, Tenso
 def test_attention_that_is_overheard_is_the_same() -> None:
     attend, qkv, looks = overheard(chunk=16)
     mixed, _ = attend.overhear(*qkv, looks)
-    assert len(attend.masks) > 1
+    assert len(attend.buckets) > 1
     torch.testing.assert_close(mixed, attend(0, *qkv))
 
 
@@ -50,14 +52,23 @@ def test_shares_are_those_of_the_keys_that_a_query_and_a_head_look_at() -> None:
 def test_fused_attention_has_the_sums_and_gradients_of_plain_attention(
     of_mixed: float, of_sums: float, dtype: torch.dtype
 ) -> None:
+    attend, qkv, _ = overheard(chunk=16, dtype=dtype)
+    found = []
+    for way in (attend.fused, attend.plain):
+        leaves = [tensor.detach().requires_grad_() for tensor in qkv]
+        mixed, sums = way(*leaves)
+        loss = of_mixed * mixed.sin().sum() + of_sums * sums.cos().sum()
+        found.append([mixed, sums, *torch.autograd.grad(loss, leaves)])
+    torch.testing.assert_close(*found)
+
+
+@pytest.mark.parametrize("used", [0, 1])
+def test_gradients_of_the_mix_alone_and_of_the_sums_alone(used: int) -> None:
     attend, qkv, _ = overheard(chunk=16)
     found = []
-    for way in (attend_and_sum, plainly_attend_and_sum):
-        leaves = [tensor.detach().to(dtype).requires_grad_() for tensor in qkv]
-        parts = [way(*part, mask.to(dtype)) for mask, part in zip(attend.masks, attend._parts(*leaves), strict=True)]
-        loss = sum(of_mixed * mixed.sin().sum() + of_sums * sums.cos().sum() for mixed, sums in parts)
-        assert isinstance(loss, Tensor)
-        found.append([*(tensor for part in parts for tensor in part), *torch.autograd.grad(loss, leaves)])
+    for way in (attend.fused, attend.plain):
+        leaves = [tensor.detach().requires_grad_() for tensor in qkv]
+        found.append(torch.autograd.grad(way(*leaves)[used].sin().sum(), leaves, materialize_grads=True))
     torch.testing.assert_close(*found)
 
 
