@@ -51,12 +51,14 @@ Measure = Callable[["Checkpoint", Path], Result]
 """Called with a model and the directory of its run."""
 
 
-def recipe_for(name: str, format: "Format", options: Options, sizes: Sequence[int] | None = None) -> "Recipe":
-    """A named recipe in another format and for other sizes; a quick one is no more than a few steps of a tiny model."""
+def recipe_for(
+    name: str, format: "Format", options: Options, sizes: Sequence[int] | None = None, rate: float | None = None
+) -> "Recipe":
+    """A named recipe in another format, for other sizes, at another rate; a quick one is tiny and takes few steps."""
     from pencil.recipes import adjust, get_recipe
     from pencil.tasks import get_task
 
-    recipe = adjust(get_recipe(name), format=format, seed=options.seed)
+    recipe = adjust(get_recipe(name), format=format, seed=options.seed, rate=rate)
     weights = {size: recipe.data.sizes.get(size, 1.0) for size in sizes or recipe.data.sizes}
     if options.quick:
         weights = dict(list(weights.items())[:2])

@@ -5,7 +5,7 @@ from pathlib import Path
 import pytest
 
 from experiments import comparison
-from experiments.comparison import Paper, cells, jobs, one_at_a_time, points, shipped, spent, table
+from experiments.comparison import RATES, Paper, cells, jobs, one_at_a_time, points, shipped, spent, table
 from experiments.experiment import Options, Result
 from experiments.models import Job, Measure
 
@@ -38,6 +38,7 @@ def test_a_task_has_one_model_for_each_format_or_one_for_each_size() -> None:
     puzzles = jobs("einstein", ("cot", "pencil"), Options())
     assert [job.name for job in puzzles[:3]] == [f"einstein-cot-einstein{size}" for size in (3, 4, 5)]
     assert [job.minutes for job in puzzles[:3]] == [job.minutes for job in puzzles[3:]]
+    assert {job.recipe.train.learning_rate for job in puzzles if job.recipe} == {RATES["einstein"]}
 
 
 def test_models_for_each_size_fill_one_line() -> None:
