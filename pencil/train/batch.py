@@ -17,7 +17,7 @@ from pencil.model.surroundings import rows_of_stand
 from pencil.train.pack import Hints, Ints, Packed, join
 
 CHUNKS = ((320, 64), (1_024, 128))
-"""Up to a mean position, how many queries a chunk has; long contexts are worth fewer gathers and more masked pairs."""
+"""Up to a mean number of words seen, how many queries a chunk has; for more, gathers cost more than masked pairs."""
 LARGEST_CHUNK = 256
 CALL = 8_000
 """A further bucket costs about as much as so many pairs of a query and a key."""

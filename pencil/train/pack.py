@@ -187,6 +187,8 @@ def _up_to_each(mark: int, tokens: Sequence[int]) -> Iterator[list[int]]:
 
 def _seen(ids: Sequence[int], positions: Sequence[int], frames: int, outermost: bool) -> Ints:
     """(N, 2) what each token sees; its live sequence is that of the last token at the position before."""
+    if not frames:
+        return np.zeros((len(ids), 2), np.int64)
     stacks, found, live = list[Calls]([()]), list[int](), list[int]()  # for each token, and each live one, its stack
     for token, position in zip(ids, positions, strict=True):
         del live[position:]
