@@ -11,6 +11,7 @@ import time
 from collections.abc import Callable, Iterator, Sequence
 from contextlib import contextmanager
 from dataclasses import dataclass, replace
+from hashlib import sha256
 from pathlib import Path
 from tempfile import TemporaryDirectory
 from typing import TYPE_CHECKING
@@ -109,7 +110,7 @@ def _finish(job: Job, place: Path, measure: Measure) -> Result:
     start = time.process_time()
     measured = measure(checkpoint, run)
     return {
-        "recipe": _told(job),
+        **_identity(job),
         "parameters": checkpoint.model.parameter_count,
         **cost,
         "measured_in_minutes": (time.process_time() - start) / 60,
@@ -117,15 +118,22 @@ def _finish(job: Job, place: Path, measure: Measure) -> Result:
     }
 
 
-def _told(job: Job) -> Result | None:
-    """What a model is trained by, but for its length; one from a source says so itself."""
-    return None if job.recipe is None or job.source is not None else job.recipe.to_json()
+def _identity(job: Job) -> Result:
+    """What tells a model from others of its name: its recipe, but for the length, or its weights if it has a source."""
+    if job.source is not None:
+        weights = (locate(job.source) / "model.safetensors").read_bytes()
+        return {"weights": sha256(weights).hexdigest()}
+    return {"recipe": None if job.recipe is None else job.recipe.to_json()}
 
 
 def _require_same(job: Job, path: Path) -> None:
     """What was measured before was measured of the same model."""
-    if path.exists() and _up_to_date(json.loads(path.read_text(encoding="utf-8")).get("recipe")) != _told(job):
-        raise PencilError(f"{path}: found a model of another recipe, expected that of today; remove it, or try --again")
+    if not path.exists():
+        return
+    kept = json.loads(path.read_text(encoding="utf-8"))
+    found = {"recipe": _up_to_date(kept["recipe"])} if "recipe" in kept else {"weights": kept["weights"]}
+    if found != _identity(job):
+        raise PencilError(f"{path}: found figures of another model, expected today's; remove it, or try --again")
 
 
 def _up_to_date(recipe: Result | None) -> Result | None:

@@ -122,8 +122,21 @@ def test_a_recipe_in_another_format_and_size() -> None:
 def test_what_was_measured_of_another_recipe_is_not_taken(tmp_path: Path) -> None:
     options = Options(runs=tmp_path)
     finish([Job("mine", small_recipe(steps=2))], "look", look_at, options)
-    with pytest.raises(PencilError, match="found a model of another recipe"):
+    with pytest.raises(PencilError, match="found figures of another model"):
         finish([Job("mine", small_recipe(steps=3))], "look", look_at, options)
+
+
+def test_what_was_measured_of_other_weights_is_not_taken(tmp_path: Path) -> None:
+    options, latest = Options(runs=tmp_path), tmp_path / "latest"
+    finish([Job("short", small_recipe(steps=2)), Job("long", small_recipe(steps=3))], "look", look_at, options)
+    latest.symlink_to(tmp_path / "short-quick" / "run")
+    job = Job("mine", source=latest)
+    first = finish([job], "look", look_at, options)
+    assert finish([job], "look", lambda *_: pytest.fail("measured twice"), options) == first
+    latest.unlink()
+    latest.symlink_to(tmp_path / "long-quick" / "run")
+    with pytest.raises(PencilError, match="found figures of another model"):
+        finish([job], "look", look_at, options)
 
 
 def test_what_was_measured_before_a_field_was_added_is_taken(tmp_path: Path) -> None:
@@ -136,5 +149,5 @@ def test_what_was_measured_before_a_field_was_added_is_taken(tmp_path: Path) -> 
     assert finish([job], "look", lambda *_: pytest.fail("measured twice"), options)["mine"] == kept
     kept["recipe"]["model"]["colour"] = "blue"
     path.write_text(json.dumps(kept))
-    with pytest.raises(PencilError, match="found a model of another recipe"):
+    with pytest.raises(PencilError, match="found figures of another model"):
         finish([job], "look", look_at, options)
