@@ -1,11 +1,12 @@
-"""A training step, packed: against the padded way of the paper's code, and against a plain dense step.
+"""A training step, packed: against the padded way of the paper's code, a plain dense step, and itself in bfloat16.
 
     python -m benchmarks.train [--quick] [--json]
 
 Padded: each x^(i) is a sequence of its own, a few at a time are padded to the longest of them; the same instance, the
-same loss, which is checked. Dense: as many tokens in plain causal rows as long as the trace's peak. The instance is the
-first of seed 0 with a trace that is not too long. The model is the paper's of 10.63M parameters, with random weights;
---quick takes a tiny one, at which attention weighs more.
+same loss, which is checked. Dense: as many tokens in plain causal rows as long as the trace's peak. Bfloat16: what
+`pencil train --bf16` does, on a CPU that has products in it. The instance is the first of seed 0 with a trace that is
+not too long. The model is the paper's of 10.63M parameters, with random weights; --quick takes a tiny one, at which
+attention weighs more.
 """
 
 import time
@@ -22,8 +23,9 @@ from pencil.model.presets import preset
 from pencil.model.transformer import Transformer
 from pencil.tasks import get_task
 from pencil.trace import Trace
-from pencil.train.batch import make_batch
-from pencil.train.loss import PackedLoss
+from pencil.train.batch import Batch, make_batch
+from pencil.train.half import multiplies_halves
+from pencil.train.loss import Loss, PackedLoss
 from pencil.train.memory import keep_freed_memory
 from pencil.train.pack import pack
 
@@ -67,23 +69,37 @@ def make_case(name: str, size: int, quick: bool) -> Case:
 
 
 def compare(case: Case) -> Iterator[Row]:
-    """Both rows of a case; packing itself happens in workers, and is not counted."""
+    """All rows of a case; packing itself happens in workers, and is not counted."""
     batch = make_batch([pack(case.trace.prompt, case.trace.generated, case.trace.marks)])
     packed_loss, rows = PackedLoss(case.model), dense_rows(case, batch.packed)
-    steps: tuple[Callable[[], Losses], ...] = (
-        lambda: [packed_loss(batch).total / len(batch.targets)],
-        lambda: [F.cross_entropy(case.model(rows[:, :-1]).flatten(0, 1), rows[:, 1:].flatten())],
-    )
-    (loss, seconds), (_, dense_seconds) = (
-        min(times, key=lambda timed: timed[1])
-        for times in zip(*([timed(case, step) for step in steps] for _ in range(REPEATS)), strict=True)
-    )
+    steps: dict[str, Callable[[], Losses]] = {
+        "packed": lambda: [packed_loss(batch).total / len(batch.targets)],
+        "dense": lambda: [F.cross_entropy(case.model(rows[:, :-1]).flatten(0, 1), rows[:, 1:].flatten())],
+    }
+    if multiplies_halves():
+        steps["half"] = lambda: [in_half(packed_loss, batch).total / len(batch.targets)]
+    turns = [{name: timed(case, step) for name, step in steps.items()} for _ in range(REPEATS)]
+    fastest = {name: min((turn[name] for turn in turns), key=lambda timed: timed[1]) for name in steps}
+    (loss, seconds), (_, dense_seconds) = fastest["packed"], fastest["dense"]
     rate, dense_rate = batch.packed / seconds, rows[:, 1:].numel() / dense_seconds
     yield Row.of_rates(f"{case.name}, packed tokens a second against dense", rate, dense_rate)
+    if "half" in fastest:
+        half_loss, half_seconds = fastest["half"]
+        losses = f"loss {half_loss:.4f} and {loss:.4f}"
+        yield Row.of_seconds(
+            f"{case.name}, seconds a step in bfloat16 against float32, {losses}", half_seconds, seconds
+        )
     padded_loss, padded_seconds = timed(case, lambda: padded_losses(case))
     assert abs(loss - padded_loss) < 1e-3 * padded_loss, (loss, padded_loss)
     losses = f"loss {loss:.4f} and {padded_loss:.4f}"
     yield Row.of_seconds(f"{case.name}, seconds a step against padded, {losses}", seconds, padded_seconds)
+
+
+def in_half(loss: PackedLoss, batch: Batch) -> Loss:
+    """The loss, its products in bfloat16."""
+    with torch.autocast("cpu", torch.bfloat16):
+        found: Loss = loss(batch)
+    return found
 
 
 def dense_rows(case: Case, tokens: int) -> Tensor:

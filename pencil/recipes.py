@@ -47,6 +47,15 @@ def einstein5() -> Recipe:
     return _puzzles(5, train, window=4_096, d_model=144)
 
 
+def einstein() -> Recipe:
+    """Puzzles of 4 and 5 houses, one model of 3.0M parameters, hours on a CPU."""
+    train = TrainConfig(steps=4_500, learning_rate=5e-3, fall="line", hints_fade=0.7)
+    shape: dict[str, Any] = {"d_model": 192, "n_heads": 6}
+    drawn: dict[str, Any] = {"batch": 4, "stretch": 1_200, "choices": 4, "window": 4_096}
+    recipe = _recipe("einstein", {4: 1.0, 5: 3.0}, "small", train, **drawn, **shape, **PUZZLES)
+    return _start_with(recipe, [3, 4], steps=600)
+
+
 def qbf() -> Recipe:
     """QBF with 3 to 10 variables, one model of 1.2M parameters, hours on a CPU."""
     train = TrainConfig(steps=20_000, evaluate_every=10_000)
@@ -82,7 +91,19 @@ PAPER = TrainConfig(steps=50_000, learning_rate=1e-3, warmup=500, evaluate_every
 
 RECIPES: dict[str, Callable[[], Recipe]] = {
     function.__name__: function
-    for function in (qbf3, sat3, einstein3, einstein4, einstein5, qbf, sat, paper_sat, paper_qbf, paper_einstein)
+    for function in (
+        qbf3,
+        sat3,
+        einstein3,
+        einstein4,
+        einstein5,
+        einstein,
+        qbf,
+        sat,
+        paper_sat,
+        paper_qbf,
+        paper_einstein,
+    )
 }
 
 

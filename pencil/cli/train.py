@@ -46,7 +46,7 @@ def train(
     device: Annotated[Device, typer.Option(help="What to compute on.")] = "cpu",
     workers: Annotated[int, typer.Option(min=0, help="Processes that draw instances ahead of the step.")] = 1,
     threads: Annotated[int | None, typer.Option(min=1, help="CPU threads.", show_default="all cores")] = None,
-    bf16: Annotated[bool, typer.Option("--bf16", help="Compute in bfloat16; for GPUs.")] = False,
+    bf16: Annotated[bool, typer.Option("--bf16", help="Compute in bfloat16; for GPUs, and CPUs that have it.")] = False,
     compile_: Annotated[bool, typer.Option("--compile", help="Compile the model; for GPUs.")] = False,
     list_: Annotated[bool, typer.Option("--list", help="Show the recipes.")] = False,
 ) -> None:
@@ -79,10 +79,13 @@ def train(
     os.environ.setdefault("OMP_WAIT_POLICY", "passive")  # threads that spin would hold back those at work
 
     from pencil.cli.live import live_line
+    from pencil.train.half import multiplies_halves
     from pencil.train.loop import Hooks, Machine
     from pencil.train.loop import train as run
 
     with live_line(directory.name) as line:
+        if bf16 and device == "cpu" and not multiplies_halves():
+            line.say("this CPU does not multiply in bfloat16 itself; without --bf16 it is many times faster")
         hooks = Hooks(_evaluator(chosen, line), line.report, line.say)
         trainer = run(chosen, directory, Machine(device, workers, threads, bf16, compile_), hooks, resume=resume)
     if not trainer.world.leads:

@@ -83,7 +83,7 @@ class Trainer:
         self.model = Transformer(recipe.model, seed=recipe.train.seed).to(self.world.device)
         scale_additions(self.model, recipe.train.additions)
         self.loss = self._wrap(PackedLoss(self.model))
-        self.optimizers = Optimizers(self.model, recipe.train, self.hands)
+        self.optimizers = Optimizers(self.model, recipe.train, self.hands, machine.bf16)
         self.meter = Meter(self.data.vocab)
         self.journal = Journal(out / "metrics.jsonl")
         self.metrics: dict[str, Any] = {}

@@ -72,9 +72,25 @@ def test_gradients_of_the_mix_alone_and_of_the_sums_alone(used: int) -> None:
     torch.testing.assert_close(*found)
 
 
-def test_attention_in_mixed_precision_is_plain() -> None:
-    attend, (q, k, v), looks = overheard(chunk=16)
+def test_half_precision_is_used_where_it_is_asked_for() -> None:
+    attend, (q, k, v), looks = overheard(chunk=16, dtype=torch.float32)
+    mixed, _ = attend.half(q, k, v)
     with torch.autocast("cpu", torch.bfloat16):
-        mixed, shares = attend.overhear(q.float(), k.float(), v.bfloat16(), looks)
-    torch.testing.assert_close(mixed.double(), attend(0, q, k, v), atol=0.05, rtol=0)
-    assert shares.isfinite().all()
+        assert attend(0, q, k, v.bfloat16()).equal(mixed)
+        overheard_mixed, shares = attend.overhear(q, k, v, looks)
+    assert overheard_mixed.equal(mixed)
+    torch.testing.assert_close(shares, attend.overhear(q, k, v, looks)[1], atol=0.05, rtol=0)
+
+
+@pytest.mark.parametrize("used", [(0,), (1,), (0, 1)])
+def test_half_precision_has_about_the_sums_and_gradients_of_plain_attention(used: tuple[int, ...]) -> None:
+    attend, qkv, _ = overheard(chunk=16, dtype=torch.float32)
+    assert len({len(chunk.keys) for chunk in attend._chunks}) > 1
+    found = []
+    for way in (attend.half, attend.plain):
+        leaves = [tensor.detach().requires_grad_() for tensor in qkv]
+        results = way(*leaves)
+        loss = torch.stack([results[index].sin().sum() for index in used]).sum()
+        found.append([*results, *torch.autograd.grad(loss, leaves, materialize_grads=True)])
+    for half, plain in zip(*found, strict=True):
+        assert (half - plain).norm() <= 0.02 * plain.norm()

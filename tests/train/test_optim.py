@@ -47,6 +47,18 @@ def test_orthogonalised_matrices_keep_their_singular_directions() -> None:
     assert (inside - inside.diag().diag()).abs().max() < 1e-4
 
 
+def test_in_half_precision_matrices_move_about_the_same_way() -> None:
+    moved = []
+    for half in (False, True):
+        matrix = torch.nn.Parameter(torch.zeros(16, 8))
+        matrix.grad = torch.randn(16, 8, generator=torch.Generator().manual_seed(0))
+        Muon([{"params": [matrix]}], lr=0.1, half=half).step()
+        assert matrix.dtype == torch.float32
+        moved.append(matrix.data)
+    assert not moved[0].equal(moved[1])
+    torch.testing.assert_close(*moved, atol=0.02 * moved[0].norm().item(), rtol=0)
+
+
 def test_stacked_matrices_are_moved_as_if_they_were_apart() -> None:
     generator = torch.Generator().manual_seed(0)
     whole = torch.nn.Parameter(torch.zeros(12, 4))
