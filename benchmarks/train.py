@@ -24,7 +24,7 @@ from pencil.model.transformer import Transformer
 from pencil.tasks import get_task
 from pencil.trace import Trace
 from pencil.train.batch import Batch, make_batch
-from pencil.train.half import multiplies_halves
+from pencil.train.bf16 import has_bf16, in_bf16
 from pencil.train.loss import Loss, PackedLoss
 from pencil.train.memory import keep_freed_memory
 from pencil.train.pack import pack
@@ -76,18 +76,19 @@ def compare(case: Case) -> Iterator[Row]:
         "packed": lambda: [packed_loss(batch).total / len(batch.targets)],
         "dense": lambda: [F.cross_entropy(case.model(rows[:, :-1]).flatten(0, 1), rows[:, 1:].flatten())],
     }
-    if multiplies_halves():
-        steps["half"] = lambda: [in_half(packed_loss, batch).total / len(batch.targets)]
+    if has_bf16():
+        steps["bf16"] = lambda: [loss_in_bf16(packed_loss, batch).total / len(batch.targets)]
     turns = [{name: timed(case, step) for name, step in steps.items()} for _ in range(REPEATS)]
     fastest = {name: min((turn[name] for turn in turns), key=lambda timed: timed[1]) for name in steps}
     (loss, seconds), (_, dense_seconds) = fastest["packed"], fastest["dense"]
     rate, dense_rate = batch.packed / seconds, rows[:, 1:].numel() / dense_seconds
     yield Row.of_rates(f"{case.name}, packed tokens a second against dense", rate, dense_rate)
-    if "half" in fastest:
-        half_loss, half_seconds = fastest["half"]
-        losses = f"loss {half_loss:.4f} and {loss:.4f}"
+    if "bf16" in fastest:
+        bf16_loss, bf16_seconds = fastest["bf16"]
+        assert abs(bf16_loss - loss) < 1e-2 * loss, (bf16_loss, loss)
+        losses = f"loss {bf16_loss:.4f} and {loss:.4f}"
         yield Row.of_seconds(
-            f"{case.name}, seconds a step in bfloat16 against float32, {losses}", half_seconds, seconds
+            f"{case.name}, seconds a step in bfloat16 against float32, {losses}", bf16_seconds, seconds
         )
     padded_loss, padded_seconds = timed(case, lambda: padded_losses(case))
     assert abs(loss - padded_loss) < 1e-3 * padded_loss, (loss, padded_loss)
@@ -95,9 +96,9 @@ def compare(case: Case) -> Iterator[Row]:
     yield Row.of_seconds(f"{case.name}, seconds a step against padded, {losses}", seconds, padded_seconds)
 
 
-def in_half(loss: PackedLoss, batch: Batch) -> Loss:
+def loss_in_bf16(loss: PackedLoss, batch: Batch) -> Loss:
     """The loss, its products in bfloat16."""
-    with torch.autocast("cpu", torch.bfloat16):
+    with in_bf16("cpu"):
         found: Loss = loss(batch)
     return found
 

@@ -18,7 +18,7 @@ from typing import TYPE_CHECKING
 
 from experiments.experiment import Options, Result
 from pencil.errors import PencilError
-from pencil.files import write_atomically
+from pencil.files import survivor, write_atomically
 from pencil.model.pretrained import bundled, locate
 
 if TYPE_CHECKING:  # torch is imported by those who train
@@ -106,11 +106,11 @@ def _finish(job: Job, place: Path, measure: Measure) -> Result:
     torch.set_num_threads(1)
     run = job.source or place / "run"
     cost = _train(job, place) if job.source is None else _cost(job.source)
-    checkpoint = read(locate(run))
+    identity, checkpoint = _identity(job), read(locate(run))
     start = time.process_time()
     measured = measure(checkpoint, run)
     return {
-        **_identity(job),
+        **identity,
         "parameters": checkpoint.model.parameter_count,
         **cost,
         "measured_in_minutes": (time.process_time() - start) / 60,
@@ -121,7 +121,7 @@ def _finish(job: Job, place: Path, measure: Measure) -> Result:
 def _identity(job: Job) -> Result:
     """What tells a model from others of its name: its recipe, but for the length, or its weights if it has a source."""
     if job.source is not None:
-        weights = (locate(job.source) / "model.safetensors").read_bytes()
+        weights = (survivor(locate(job.source)) / "model.safetensors").read_bytes()
         return {"weights": sha256(weights).hexdigest()}
     return {"recipe": None if job.recipe is None else job.recipe.to_json()}
 
@@ -131,7 +131,7 @@ def _require_same(job: Job, path: Path) -> None:
     if not path.exists():
         return
     kept = json.loads(path.read_text(encoding="utf-8"))
-    found = {"recipe": _up_to_date(kept["recipe"])} if "recipe" in kept else {"weights": kept["weights"]}
+    found = {"recipe": _up_to_date(kept["recipe"])} if "recipe" in kept else {"weights": kept.get("weights")}
     if found != _identity(job):
         raise PencilError(f"{path}: found figures of another model, expected today's; remove it, or try --again")
 

@@ -38,22 +38,20 @@ def einstein3() -> Recipe:
 def einstein4() -> Recipe:
     """Puzzles of 4 houses, 2.1M parameters, an hour on two CPU cores."""
     train = TrainConfig(steps=4_000, learning_rate=4e-3, fall="line", hints_fade=0.7)
-    return _puzzles(4, train, window=2_048, d_model=160)
+    return _puzzles([4], train, window=2_048, d_model=160)
 
 
 def einstein5() -> Recipe:
     """Puzzles of 5 houses, 1.7M parameters, hours on a CPU."""
     train = TrainConfig(steps=8_000, learning_rate=4e-3, fall="line", hints_fade=0.7)
-    return _puzzles(5, train, window=4_096, d_model=144)
+    return _puzzles([5], train, window=4_096, d_model=144)
 
 
 def einstein() -> Recipe:
     """Puzzles of 4 and 5 houses, one model of 3.0M parameters, hours on a CPU."""
-    train = TrainConfig(steps=4_500, learning_rate=5e-3, fall="line", hints_fade=0.7)
-    shape: dict[str, Any] = {"d_model": 192, "n_heads": 6}
-    drawn: dict[str, Any] = {"batch": 4, "stretch": 1_200, "choices": 4, "window": 4_096}
-    recipe = _recipe("einstein", {4: 1.0, 5: 3.0}, "small", train, **drawn, **shape, **PUZZLES)
-    return _start_with(recipe, [3, 4], steps=600)
+    train = TrainConfig(steps=3_000, learning_rate=5e-3, fall="line", hints_fade=0.7)
+    drawn: dict[str, Any] = {"batch": 4, "choices": 4, "first": (3, 4)}
+    return _puzzles({4: 1.0, 5: 3.0}, train, window=4_096, d_model=192, **drawn)
 
 
 def qbf() -> Recipe:
@@ -169,11 +167,19 @@ def _recipe(
     return Recipe(data, preset(model, words, context=window, **changes), train)
 
 
-def _puzzles(size: int, train: TrainConfig, window: int, d_model: int) -> Recipe:
+def _puzzles(
+    sizes: Mapping[int, float] | list[int],
+    train: TrainConfig,
+    window: int,
+    d_model: int,
+    batch: int = 2,
+    choices: int = 8,
+    first: Iterable[int] = (3,),
+) -> Recipe:
     """Large puzzles, after a few small ones; a head for each category, and one more."""
-    shape: dict[str, Any] = {"d_model": d_model, "n_heads": size + 1}
-    drawn: dict[str, Any] = {"batch": 2, "stretch": 1_200, "choices": 8, "window": window}
-    return _start_with(_recipe("einstein", [size], "small", train, **drawn, **shape, **PUZZLES), [3], steps=600)
+    shape: dict[str, Any] = {"d_model": d_model, "n_heads": max(sizes) + 1}
+    drawn: dict[str, Any] = {"batch": batch, "stretch": 1_200, "choices": choices, "window": window}
+    return _start_with(_recipe("einstein", sizes, "small", train, **drawn, **shape, **PUZZLES), first, steps=600)
 
 
 def _start_with(recipe: Recipe, sizes: Iterable[int], steps: int) -> Recipe:

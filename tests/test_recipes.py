@@ -20,7 +20,14 @@ def test_a_recipe_fits_together(name: str) -> None:
 
 @pytest.mark.parametrize(
     ("name", "millions"),
-    [("paper_sat", 10.63), ("paper_qbf", 10.63), ("paper_einstein", 25.19), ("qbf3", 0.79), ("sat3", 1.29)],
+    [
+        ("paper_sat", 10.63),
+        ("paper_qbf", 10.63),
+        ("paper_einstein", 25.19),
+        ("qbf3", 0.79),
+        ("sat3", 1.29),
+        ("einstein", 2.95),
+    ],
 )
 def test_models_have_the_sizes_that_are_named(name: str, millions: float) -> None:
     count = Transformer(get_recipe(name).model).parameter_count

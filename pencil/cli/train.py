@@ -79,13 +79,13 @@ def train(
     os.environ.setdefault("OMP_WAIT_POLICY", "passive")  # threads that spin would hold back those at work
 
     from pencil.cli.live import live_line
-    from pencil.train.half import multiplies_halves
+    from pencil.train.bf16 import has_bf16
     from pencil.train.loop import Hooks, Machine
     from pencil.train.loop import train as run
 
     with live_line(directory.name) as line:
-        if bf16 and device == "cpu" and not multiplies_halves():
-            line.say("this CPU does not multiply in bfloat16 itself; without --bf16 it is many times faster")
+        if bf16 and device == "cpu" and not has_bf16():
+            line.say("this CPU has no instructions for bfloat16; without --bf16 it may be many times faster")
         hooks = Hooks(_evaluator(chosen, line), line.report, line.say)
         trainer = run(chosen, directory, Machine(device, workers, threads, bf16, compile_), hooks, resume=resume)
     if not trainer.world.leads:

@@ -15,7 +15,7 @@ from torch.nn import functional as F
 
 from pencil.model.frames import in_sight
 from pencil.train.batch import Batch, Chunks
-from pencil.train.half import Chunk, HalfAttention, cut_chunk
+from pencil.train.bf16 import BFloat16Attention, Chunk, fill_chunk
 from pencil.train.pack import Ints
 
 FAINT = 1e-12
@@ -42,11 +42,11 @@ class Bucket:
         return [self._by_chunk(some.index_select(0, self.keys)) for some in tokens]
 
     def chunks(self) -> Iterator[Chunk]:
-        """One by one, for half precision."""
+        """One by one, for bfloat16."""
         size = self.mask.shape[2]
         for number, (keys, mask) in enumerate(zip(self.keys.view(len(self.mask), -1), self.mask, strict=True)):
             start = self.rows.start + number * size
-            yield cut_chunk(slice(start, start + size), keys, mask[0])
+            yield fill_chunk(slice(start, start + size), keys, mask[0])
 
     def _by_chunk(self, rows: Tensor) -> Tensor:
         return rows.view(len(self.mask), -1, *rows.shape[1:]).transpose(1, 2)
@@ -67,8 +67,8 @@ class ChunkedAttention:
     @torch.compiler.disable  # type: ignore[untyped-decorator]  # shapes change with each batch; the rest compiles once
     def __call__(self, layer: int, q: Tensor, k: Tensor, v: Tensor) -> Tensor:
         """(A, H, E) queries, (N, H, E) keys and values -> (A, H, E)."""
-        if self._in_half:
-            return self.half(q, k, v)[0]
+        if self._in_bf16:
+            return self.bf16(q, k, v)[0]
         if self._fits_kernel(q, k, v):
             return self.fused(q, k, v)[0]
         mixed = []
@@ -82,7 +82,7 @@ class ChunkedAttention:
 
         Looks (L, 3) are a query, a head and a key; those of one query and head share one share.
         """
-        way = self.half if self._in_half else self.fused if self._fits_kernel(q, k, v) else self.plain
+        way = self.bf16 if self._in_bf16 else self.fused if self._fits_kernel(q, k, v) else self.plain
         mixed, sums = way(q, k, v)
         query, head, key = torch.from_numpy(looks.T.copy()).to(q.device)
         named = (q[query, head] * k[key, head]).sum(-1) * q.shape[-1] ** -0.5  # (L,)
@@ -90,8 +90,8 @@ class ChunkedAttention:
         return mixed, _sum_up(named, pair, len(pairs)) - sums.flatten()[pairs]
 
     @property
-    def _in_half(self) -> bool:
-        """Whether products are asked for in half precision, on a CPU; other devices have kernels for that."""
+    def _in_bf16(self) -> bool:
+        """Whether products are asked for in bfloat16, on a CPU; other devices have kernels for that."""
         return self.queries.is_cpu and torch.is_autocast_enabled("cpu")
 
     def _fits_kernel(self, q: Tensor, k: Tensor, v: Tensor) -> bool:
@@ -115,15 +115,15 @@ class ChunkedAttention:
         found: tuple[Tensor, Tensor] = _FusedAttention.apply(q, k, v, self.buckets)  # type: ignore[no-untyped-call]
         return found
 
-    def half(self, q: Tensor, k: Tensor, v: Tensor) -> tuple[Tensor, Tensor]:
-        """About the same in half precision."""
+    def bf16(self, q: Tensor, k: Tensor, v: Tensor) -> tuple[Tensor, Tensor]:
+        """About the same in bfloat16."""
         with torch.autocast("cpu", enabled=False):
-            found: tuple[Tensor, Tensor] = HalfAttention.apply(q, k, v, self._chunks)  # type: ignore[no-untyped-call]
+            found: tuple[Tensor, Tensor] = BFloat16Attention.apply(q, k, v, self._chunks)  # type: ignore[no-untyped-call]
         return found
 
     @cached_property
     def _chunks(self) -> list[Chunk]:
-        """One by one, for half precision."""
+        """One by one, for bfloat16."""
         return [chunk for bucket in self.buckets for chunk in bucket.chunks()]
 
 

@@ -6,6 +6,7 @@ from collections.abc import Iterator, Mapping, Sequence
 from dataclasses import dataclass, replace
 from functools import cached_property
 from itertools import chain, count, product
+from math import ceil
 from random import Random
 from typing import Any
 
@@ -29,6 +30,8 @@ PAIRS = 768
 """The other layers of a small model take about as long for a token as attention does for so many that it sees."""
 COUNTED = 100
 """Traces of each size by which the rarity of words is told."""
+BATCH = 3_000
+"""Packed tokens that a hand learns from at a time; its cache does not hold what many more of them leave behind."""
 AHEAD = 8
 """Batches that each worker prepares ahead of the step."""
 
@@ -41,7 +44,7 @@ class Data(Dataset[list[Batch]]):
     part: int = 0
     parts: int = 1
     shares: int = 1
-    """How many batches this part is dealt to, each for a thread of its own."""
+    """Among how many threads this part is dealt out."""
     frames: int = 0
     """How many frames the model sees; 0 means all."""
     outermost: bool = False
@@ -58,10 +61,11 @@ class Data(Dataset[list[Batch]]):
         return self.tasks[max(self.tasks)].vocab
 
     def __getitem__(self, step: int) -> list[Batch]:
-        """This process's part of a step, one batch for each share."""
+        """This process's part of a step: one batch for each share, or several where these would be large."""
         first = step * self.config.batch
         traces = [self.packed(first + i) for i in range(self.part, self.config.batch, self.parts)]
-        return [make_batch(share) for share in deal(traces, self.shares)]
+        each = ceil(sum(map(len, traces)) / (self.shares * BATCH)) if self.shares > 1 else 1
+        return [make_batch(share) for share in deal(traces, self.shares * each)]
 
     @garbage_left_alone()
     def packed(self, index: int) -> Packed:

@@ -7,6 +7,7 @@ from all cores too, and a busy machine holds back a step twice and not a thousan
 from collections.abc import Callable, Iterator, Sequence
 from concurrent.futures import ThreadPoolExecutor
 from contextlib import contextmanager
+from functools import partial
 
 import torch
 from torch import Tensor
@@ -27,20 +28,24 @@ class Hands:
         self, loss: Callable[[Batch], Loss], weights: Sequence[Tensor], batches: Sequence[Batch]
     ) -> list[Loss]:
         """Add the gradients of all batches to those of the weights; the loss of each."""
+        if len(batches) == 1:
+            found = loss(batches[0])
+            found.objective.backward()  # type: ignore[no-untyped-call]  # processes that share it add up theirs here
+            return [found]
+        results: dict[int, tuple[Loss, tuple[Tensor, ...]]] = {}
 
-        def lend_a_hand(batch: Batch) -> tuple[Loss, tuple[Tensor, ...]]:
-            found = loss(batch)
-            return found, torch.autograd.grad(found.objective, weights)
+        def learn(number: int) -> None:
+            found = loss(batches[number])
+            results[number] = found, torch.autograd.grad(found.objective, weights)
 
-        with self._apart():
-            futures = [self.others.submit(lend_a_hand, batch) for batch in batches[1:]]
-            first = loss(batches[0])
-            first.objective.backward()  # type: ignore[no-untyped-call]
-            rest = [future.result() for future in futures]
-        sums = [weight.grad for weight in weights if weight.grad is not None]
-        for _, gradients in rest:
-            torch._foreach_add_(sums, list(gradients))
-        return [first, *(found for found, _ in rest)]
+        self.share([partial(learn, number) for number in range(len(batches))])
+        losses, gradients = zip(*(results[number] for number in range(len(batches))), strict=True)
+        sums = list(gradients[0])
+        for some in gradients[1:]:
+            torch._foreach_add_(sums, list(some))
+        for weight, gradient in zip(weights, sums, strict=True):
+            weight.grad = gradient if weight.grad is None else weight.grad + gradient
+        return list(losses)
 
     def share(self, jobs: Sequence[Callable[[], None]]) -> None:
         """Do all jobs, the next one always by the hand that is free."""

@@ -22,6 +22,7 @@ from pencil.model import checkpoint
 from pencil.model.pretrained import locate
 from pencil.model.transformer import Transformer
 from pencil.train.batch import Batch
+from pencil.train.bf16 import in_bf16
 from pencil.train.claim import claim, require_same, write_recipe
 from pencil.train.config import Recipe
 from pencil.train.data import Data
@@ -57,6 +58,7 @@ class Machine:
     threads: int | None = None
     """Of the CPU, or as many as torch would take; each computes the gradient of a share of the batch."""
     bf16: bool = False
+    """Products in bfloat16, those of Muon too; weights, moments and sums stay in float32."""
     compile: bool = False
 
 
@@ -146,7 +148,7 @@ class Trainer:
         return stops > 0
 
     def _loss(self, batch: Batch) -> Loss:
-        with torch.autocast(self.world.device.type, torch.bfloat16) if self.machine.bf16 else nullcontext():
+        with in_bf16(self.world.device.type) if self.machine.bf16 else nullcontext():
             loss: Loss = self.loss(batch)
         return loss._replace(hints=loss.hints * hint_weight(self.recipe.train, self.step, self.steps))
 

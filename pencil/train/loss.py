@@ -67,7 +67,8 @@ def frugal_blocks(model: Transformer, ids: Tensor, last_attend: ChunkedAttention
     def begin(x: Tensor, cos: Tensor, sin: Tensor, attend: Attend) -> Tensor:
         """(N, D) -> (N, D)."""
         words = first.qkv(first.attention_norm(model.embedding.weight))  # (V, 3D)
-        return finish(first, x, attend(0, *split_heads(first, F.embedding(ids, words), cos, sin)))
+        qkv = F.embedding(ids, words.to(x))  # in float32: the gradients of all tokens with a word are added up
+        return finish(first, x, attend(0, *split_heads(first, qkv, cos, sin)))
 
     def end(x: Tensor, cos: Tensor, sin: Tensor, attend: Attend) -> Tensor:
         """(N, D) -> (A, D)."""

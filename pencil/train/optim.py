@@ -1,8 +1,8 @@
 """Muon for matrices, AdamW for the rest, and the schedules of the rate and of the hints.
 
 Muon moves a matrix by its gradient with all singular values set to one (Jordan et al., 2024). The steps that do so run
-on stacks of equal shape, in float32 unless half precision is asked for: in bfloat16 they cost more than the gradient on
-a CPU that has none.
+on stacks of equal shape, in float32 unless bfloat16 is asked for: in that they cost more than the gradient on a CPU
+without instructions for it.
 """
 
 from collections.abc import Iterable, Iterator
@@ -66,11 +66,11 @@ class Muon(Optimizer):
         momentum: float = 0.95,
         weight_decay: float = 0.0,
         hands: Hands | None = None,
-        half: bool = False,
+        bf16: bool = False,
     ):
         super().__init__(groups, {"lr": lr, "momentum": momentum, "weight_decay": weight_decay, "parts": 1, "pace": 1})
         self.hands = hands
-        self.dtype = torch.bfloat16 if half else None
+        self.bf16 = bf16
 
     def step(self, closure: None = None) -> None:  # type: ignore[override]
         """Move every matrix, those of equal shape together, or as many of them at once as each hand gets."""
@@ -96,7 +96,8 @@ class Muon(Optimizer):
         torch._foreach_lerp_(velocities, gradients, 1 - group["momentum"])
         ahead = torch.stack([torch.lerp(g, v, group["momentum"]) for g, v in zip(gradients, velocities, strict=True)])
         rows, columns = matrices[0].shape[0] // group["parts"], matrices[0].shape[1]
-        updates = orthogonalise(ahead.view(-1, rows, columns).to(self.dtype)).to(ahead).view_as(ahead)
+        directions = orthogonalise((ahead.bfloat16() if self.bf16 else ahead).view(-1, rows, columns))
+        updates = directions.to(ahead).view_as(ahead)
         torch._foreach_mul_(matrices, 1 - group["lr"] * group["weight_decay"])
         scale = MATCHES_ADAMW * max(rows, columns) ** 0.5 * group["pace"]
         torch._foreach_add_(matrices, list(updates.unbind()), alpha=-group["lr"] * scale)
@@ -124,7 +125,7 @@ def orthogonalise(matrices: Tensor) -> Tensor:
 class Optimizers:
     """All that moves the weights: one optimiser, or two for different weights."""
 
-    def __init__(self, model: Transformer, config: TrainConfig, hands: Hands | None = None, half: bool = False) -> None:
+    def __init__(self, model: Transformer, config: TrainConfig, hands: Hands | None = None, bf16: bool = False) -> None:
         self.names = {parameter: name for name, parameter in model.named_parameters()}
         rate, decay = config.learning_rate, config.weight_decay
         matrices = [p for p, name in self.names.items() if p.ndim == 2 and name not in TABLES]
@@ -142,7 +143,7 @@ class Optimizers:
                 {"params": ending(*ADDING), "pace": config.additions},
                 {"params": ending("qkv"), "parts": 3},
             ]
-            self.parts.append(Muon(groups, rate, weight_decay=decay, hands=hands, half=half))
+            self.parts.append(Muon(groups, rate, weight_decay=decay, hands=hands, bf16=bf16))
 
     def step(self, rate: float) -> None:
         """Move the weights by their gradients, at this rate."""

@@ -5,6 +5,7 @@ from torch import Tensor
 
 from pencil.train.attention import ChunkedAttention
 from pencil.train.batch import make_batch
+from pencil.train.bf16 import in_bf16
 from pencil.train.pack import Ints, pack
 from tests.train.examples import task_trace
 
@@ -12,12 +13,12 @@ HEADS, WIDTH = 3, 4
 
 
 def overheard(
-    chunk: int, dtype: torch.dtype = torch.float64
+    chunk: int, dtype: torch.dtype = torch.float64, which: str = "every"
 ) -> tuple[ChunkedAttention, tuple[Tensor, Tensor, Tensor], Ints]:
     """A batch of two traces, random queries, keys and values, and looks: a query, a head and a key."""
     traces = [task_trace("qbf", 2), task_trace("sat", 3)]
     batch = make_batch([pack(trace.prompt, trace.generated, trace.marks) for trace in traces], chunk)
-    attend = ChunkedAttention(batch, batch.every, torch.device("cpu"), dtype)
+    attend = ChunkedAttention(batch, getattr(batch, which), torch.device("cpu"), dtype)
     generator = torch.Generator().manual_seed(1)
     q, k, v = torch.randn(3, len(batch.ids), HEADS, WIDTH, dtype=dtype, generator=generator)
     seen = (batch.times[None] <= batch.times[:, None]) & (batch.times[:, None] < batch.ends[None])
@@ -72,10 +73,18 @@ def test_gradients_of_the_mix_alone_and_of_the_sums_alone(used: int) -> None:
     torch.testing.assert_close(*found)
 
 
-def test_half_precision_is_used_where_it_is_asked_for() -> None:
+def test_without_the_kernel_for_cpus_attention_is_the_same(monkeypatch: pytest.MonkeyPatch) -> None:
+    attend, qkv, looks = overheard(chunk=16)
+    fused = [attend(0, *qkv), *attend.overhear(*qkv, looks)]
+    monkeypatch.setattr(ChunkedAttention, "_fits_kernel", lambda *_: False)
+    monkeypatch.setattr(ChunkedAttention, "fused", lambda *_: pytest.fail("the kernel was used"))
+    torch.testing.assert_close([attend(0, *qkv), *attend.overhear(*qkv, looks)], fused)
+
+
+def test_bf16_is_used_where_it_is_asked_for() -> None:
     attend, (q, k, v), looks = overheard(chunk=16, dtype=torch.float32)
-    mixed, _ = attend.half(q, k, v)
-    with torch.autocast("cpu", torch.bfloat16):
+    mixed, _ = attend.bf16(q, k, v)
+    with in_bf16("cpu"):
         assert attend(0, q, k, v.bfloat16()).equal(mixed)
         overheard_mixed, shares = attend.overhear(q, k, v, looks)
     assert overheard_mixed.equal(mixed)
@@ -83,14 +92,19 @@ def test_half_precision_is_used_where_it_is_asked_for() -> None:
 
 
 @pytest.mark.parametrize("used", [(0,), (1,), (0, 1)])
-def test_half_precision_has_about_the_sums_and_gradients_of_plain_attention(used: tuple[int, ...]) -> None:
-    attend, qkv, _ = overheard(chunk=16, dtype=torch.float32)
+@pytest.mark.parametrize("which", ["every", "last"])
+@pytest.mark.parametrize(("sharpness", "error"), [(1, 0.02), (4, 0.06)])
+def test_bf16_has_about_the_sums_and_gradients_of_plain_attention(
+    used: tuple[int, ...], which: str, sharpness: int, error: float
+) -> None:
+    attend, (q, k, v), _ = overheard(chunk=16, dtype=torch.float32, which=which)
+    asking = q.index_select(0, attend.queries) * sharpness
     assert len({len(chunk.keys) for chunk in attend._chunks}) > 1
     found = []
-    for way in (attend.half, attend.plain):
-        leaves = [tensor.detach().requires_grad_() for tensor in qkv]
+    for way in (attend.bf16, attend.plain):
+        leaves = [tensor.detach().requires_grad_() for tensor in (asking, k, v)]
         results = way(*leaves)
         loss = torch.stack([results[index].sin().sum() for index in used]).sum()
         found.append([*results, *torch.autograd.grad(loss, leaves, materialize_grads=True)])
-    for half, plain in zip(*found, strict=True):
-        assert (half - plain).norm() <= 0.02 * plain.norm()
+    for ours, plain in zip(*found, strict=True):
+        assert (ours - plain).norm() <= error * plain.norm()

@@ -72,6 +72,14 @@ def test_threads_share_the_instances_of_a_process_about_equally() -> None:
     assert min(share.packed for share in shares) > 0.3 * whole.packed
 
 
+def test_large_shares_are_cut_where_threads_share_a_step(monkeypatch: pytest.MonkeyPatch) -> None:
+    [whole], pair = Data(CONFIG)[3], Data(CONFIG, shares=2)[3]
+    monkeypatch.setattr("pencil.train.data.BATCH", whole.packed // 4)
+    assert len(Data(CONFIG)[3]) == 1
+    assert len(pair) < len(many := Data(CONFIG, shares=2)[3])
+    assert sorted(np.concatenate([batch.targets for batch in many])) == sorted(whole.targets)
+
+
 def test_no_share_is_empty() -> None:
     traces = [Data(CONFIG).packed(index) for index in range(3)]
     assert [len(share) for share in deal(traces, 8)] == [1, 1, 1]

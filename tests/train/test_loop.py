@@ -14,8 +14,10 @@ from torch import Tensor, nn
 
 from pencil.errors import CheckpointError, ConfigError, PencilError
 from pencil.model import checkpoint
+from pencil.model.config import ModelConfig
+from pencil.tasks import get_task
 from pencil.train.claim import read_recipe
-from pencil.train.config import Recipe
+from pencil.train.config import DataConfig, Recipe, TrainConfig
 from pencil.train.loop import CALIBRATION, Hooks, Machine, Trainer, interrupts, train
 from pencil.train.loss import Loss
 from pencil.train.meter import Report
@@ -270,10 +272,26 @@ def test_a_loss_that_is_not_finite_stops_the_run(tmp_path: Path, monkeypatch: py
         run(small_recipe(steps=2), tmp_path)
 
 
-def test_bf16_is_an_option(tmp_path: Path) -> None:
-    trainer = train(small_recipe(steps=2), tmp_path, Machine(workers=0, bf16=True), QUIET)
-    assert trainer.model.embedding.weight.dtype == torch.float32
-    assert trainer.done
+def test_bf16_learns_about_the_same(tmp_path: Path) -> None:
+    rounded = train(small_recipe(steps=2), tmp_path / "bf16", Machine(workers=0, bf16=True), QUIET)
+    exact = run(small_recipe(steps=2), tmp_path / "exact").model.state_dict()
+    for name, weight in rounded.model.state_dict().items():
+        assert weight.dtype == torch.float32
+        assert (weight - exact[name]).norm() < 0.1 * exact[name].norm(), name
+    assert not rounded.model.embedding.weight.equal(exact["embedding.weight"])
+
+
+def test_bf16_with_two_hands_resumes_exactly(tmp_path: Path) -> None:
+    machine = Machine(workers=0, threads=2, bf16=True)
+    recipe = Recipe(
+        DataConfig("einstein", {3: 1.0}, batch=2, stretch=200, window=1_024),
+        ModelConfig(len(get_task("einstein", 3).vocab), n_layers=2, d_model=16, n_heads=4, context=1_024, recent=2),
+        TrainConfig(steps=4, warmup=2),
+    )
+    whole = train(recipe, tmp_path / "whole", machine, QUIET)
+    hooks = replace(QUIET, report=interrupt_after(2))
+    assert not train(recipe, tmp_path / "parts", machine, hooks).done
+    assert_same_weights(train(recipe, tmp_path / "parts", machine, QUIET, resume=True), whole)
 
 
 def test_compiled_blocks_learn_the_same(tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> None:

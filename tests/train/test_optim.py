@@ -47,12 +47,12 @@ def test_orthogonalised_matrices_keep_their_singular_directions() -> None:
     assert (inside - inside.diag().diag()).abs().max() < 1e-4
 
 
-def test_in_half_precision_matrices_move_about_the_same_way() -> None:
+def test_in_bf16_matrices_move_about_the_same_way() -> None:
     moved = []
-    for half in (False, True):
+    for bf16 in (False, True):
         matrix = torch.nn.Parameter(torch.zeros(16, 8))
         matrix.grad = torch.randn(16, 8, generator=torch.Generator().manual_seed(0))
-        Muon([{"params": [matrix]}], lr=0.1, half=half).step()
+        Muon([{"params": [matrix]}], lr=0.1, bf16=bf16).step()
         assert matrix.dtype == torch.float32
         moved.append(matrix.data)
     assert not moved[0].equal(moved[1])

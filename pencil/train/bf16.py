@@ -1,7 +1,9 @@
-"""Attention over the chunks of a packed batch in half precision, for CPUs whose products are faster in bfloat16.
+"""Training in bfloat16: its products, and attention over the chunks of a packed batch on CPUs that have it.
 
-Products are in bfloat16, exponentials and sums in float32. Chunks come one by one, and their keys in whole blocks, so
-that there are few different shapes: the library behind the products compiles code for each of them once.
+Weights, their moments, the stream and all sums over tokens stay in float32. Of attention, the products and the scores
+are in bfloat16, exponentials and sums in float32; other than torch's own kernel it holds the weight of every pair of a
+query and a key until its gradient is known, at two bytes each. Chunks come one by one, and their keys in whole blocks,
+so that there are few different shapes: the library behind the products compiles code for each of them once.
 
 Shapes in comments: N packed tokens, A that ask, in chunks of Q, K keys of a chunk, H heads of width E.
 """
@@ -14,15 +16,21 @@ import torch
 from torch import Tensor
 from torch.nn import functional as F
 
-NATIVE = ("_is_avx512_bf16_supported", "_is_amx_tile_supported")
-"""What torch calls the instructions that multiply in bfloat16."""
+NATIVE = ("avx512_bf16", "amx_bf16", "bf16")
+"""What torch calls the instructions for products in bfloat16, on x86 and on ARM."""
 BLOCK = 64
 """Keys are filled up to a multiple of this."""
 
 
-def multiplies_halves() -> bool:
-    """Whether this CPU has instructions for products in bfloat16; without them float32 is many times faster."""
-    return any(getattr(torch.cpu, name, lambda: False)() for name in NATIVE)
+def has_bf16() -> bool:
+    """Whether this CPU has instructions for products in bfloat16; without them float32 may be many times faster."""
+    known: dict[str, Any] = getattr(torch.cpu, "get_capabilities", dict)()  # older versions of torch do not say
+    return any(known.get(name) for name in NATIVE)
+
+
+def in_bf16(device: str) -> torch.autocast:
+    """A context whose products are in bfloat16; what is cast is not kept, since hands would share it."""
+    return torch.autocast(device, torch.bfloat16, cache_enabled=False)
 
 
 class Chunk(NamedTuple):
@@ -36,13 +44,13 @@ class Chunk(NamedTuple):
     """(Q, K), to be added to the scores."""
 
 
-def cut_chunk(rows: slice, keys: Tensor, mask: Tensor) -> Chunk:
+def fill_chunk(rows: slice, keys: Tensor, mask: Tensor) -> Chunk:
     """A chunk with its keys in whole blocks."""
     missing = -len(keys) % BLOCK
     return Chunk(rows, F.pad(keys, (0, missing)), F.pad(mask, (0, missing), value=-torch.inf).to(torch.bfloat16))
 
 
-class HalfAttention(torch.autograd.Function):
+class BFloat16Attention(torch.autograd.Function):
     """Queries (A, H, E), keys and values (N, H, E), chunks -> mixed values (A, H, E), logarithms of the sums (A, H)."""
 
     @staticmethod
@@ -90,5 +98,5 @@ class HalfAttention(torch.autograd.Function):
 
 
 def _by_head(tokens: Tensor) -> Tensor:
-    """(N, H, E) -> (H, N, E) in half precision."""
+    """(N, H, E) -> (H, N, E) in bfloat16."""
     return tokens.to(torch.bfloat16).transpose(0, 1).contiguous()
