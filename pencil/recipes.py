@@ -49,7 +49,7 @@ def einstein5() -> Recipe:
 
 def einstein() -> Recipe:
     """Puzzles of 4 and 5 houses, one model of 3.0M parameters, hours on a CPU."""
-    train = TrainConfig(steps=2_800, learning_rate=5e-3, fall="line", hints_fade=0.7)
+    train = TrainConfig(steps=3_000, learning_rate=5e-3, fall="line", hints_fade=0.7)
     drawn: dict[str, Any] = {"batch": 4, "choices": 4, "first": (3, 4)}
     return _puzzles({4: 1.0, 5: 3.0}, train, window=4_096, d_model=192, **drawn)
 
