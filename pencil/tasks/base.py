@@ -10,7 +10,7 @@ from random import Random
 from typing import Any, ClassVar, Generic, Literal, TypeVar
 
 from pencil.errors import ParseError, SizeError
-from pencil.tasks.hints import Hint
+from pencil.tasks.hints import LAYERS, Hint
 from pencil.tokens import END, PROMPT_END, START, Vocab
 from pencil.trace import Trace, TraceWriter
 
@@ -87,10 +87,11 @@ class Task(ABC, Generic[Instance]):
         trace = Trace(self.prompt(instance), (*write.words, END))
         return Trace(trace.prompt, tuple(trace.final)) if format == "direct" else trace
 
-    def hints(self, words: Sequence[str]) -> Sequence[Hint]:
+    def hints(self, words: Sequence[str], layers: int = LAYERS) -> Sequence[Hint]:
         """What a learner may be told beside the trace, given what is live and what is generated from there on.
 
-        Where it takes long to find something out, a hint is worth it; the trace is the same with and without.
+        Where it takes long to find something out, a hint is worth it; the trace is the same with and without. A learner
+        with more layers may be told more steps in between.
         """
         return ()
 

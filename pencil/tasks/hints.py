@@ -5,6 +5,8 @@ from dataclasses import dataclass, field
 
 DEPTHS = 12
 """A depth counts in twelfths of a model's layers."""
+LAYERS = 6
+"""How many a model has unless it is said; with more, hints may come in smaller steps."""
 
 
 @dataclass(frozen=True)

@@ -89,7 +89,8 @@ class TrainConfig:
     seed: int = 0
     """Of the first weights."""
     start: str = ""
-    """A model to take the first weights of instead: a directory, or the name of one that ships."""
+    """A model to take the first weights of instead: a directory, or the name of one that ships; it may have fewer
+    layers."""
 
     def __post_init__(self) -> None:
         _require(self, steps=1, warmup=0, evaluate_every=0, save_every=1)

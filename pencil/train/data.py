@@ -16,6 +16,7 @@ from torch.utils.data import DataLoader, Dataset
 
 from pencil.rule import Context
 from pencil.tasks import Task, get_task
+from pencil.tasks.hints import LAYERS
 from pencil.tokens import Marks, Vocab
 from pencil.trace import Trace
 from pencil.train.batch import Batch, make_batch
@@ -49,6 +50,8 @@ class Data(Dataset[list[Batch]]):
     """How many frames the model sees; 0 means all."""
     outermost: bool = False
     """Whether it also sees the outermost one."""
+    layers: int = LAYERS
+    """How many it has; hints are for so many."""
 
     @cached_property
     def tasks(self) -> dict[int, Task[Any]]:
@@ -139,7 +142,7 @@ class Data(Dataset[list[Batch]]):
         if not self.config.hints:
             return None
         words, moved = self.vocab.decode([*stretch.given, *stretch.said]), set(stretch.moved)
-        hints = [hint for hint in task.hints(words) if hint.place not in moved]
+        hints = [hint for hint in task.hints(words, self.layers) if hint.place not in moved]
         minds = [hint for hint in hints if hint.mind]
         shared = {id(hint.mind): hint.mind for hint in minds}  # many have the same in mind
         tokens = {key: self._signed(mind) for key, mind in shared.items()}

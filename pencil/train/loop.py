@@ -26,6 +26,7 @@ from pencil.train.bf16 import in_bf16
 from pencil.train.claim import claim, require_same, write_recipe
 from pencil.train.config import Recipe
 from pencil.train.data import Data
+from pencil.train.grow import grow
 from pencil.train.hands import Hands
 from pencil.train.journal import Journal
 from pencil.train.loss import Loss, PackedLoss
@@ -80,7 +81,8 @@ class Trainer:
             raise ConfigError(f"{world.size} processes cannot share a batch of {recipe.data.batch}; try fewer")
         threads = machine.threads or torch.get_num_threads()
         shares = min(threads, recipe.data.batch) if self._on_one_cpu else 1
-        self.data = Data(recipe.data, world.rank, world.size, shares, recipe.model.frames, recipe.model.outermost)
+        model = recipe.model
+        self.data = Data(recipe.data, world.rank, world.size, shares, model.frames, model.outermost, model.n_layers)
         self.hands = Hands(shares, threads)
         self.model = Transformer(recipe.model, seed=recipe.train.seed).to(self.world.device)
         scale_additions(self.model, recipe.train.additions)
@@ -254,15 +256,18 @@ def train(recipe: Recipe, out: Path, machine: Machine, hooks: Hooks, *, resume: 
 def _weights_of(recipe: Recipe) -> dict[str, Tensor]:
     """Those of the model that a run starts with; they fit only one of the same sizes, for words of the same task.
 
-    How much of a sequence is seen is no matter of weights, but for levels, which frames have counted another way.
+    How much of a sequence is seen is no matter of weights, but for levels, which frames have counted another way. A
+    model with fewer layers grows.
     """
     start = checkpoint.read(locate(recipe.train.start))
     found, expected = (start.task, start.model.config), (recipe.data.task, recipe.model)
     frames = start.model.config.frames if recipe.model.levels else recipe.model.frames
     free: dict[str, Any] = {"context": recipe.model.context, "frames": frames, "outermost": recipe.model.outermost}
+    if start.model.config.n_layers < recipe.model.n_layers:
+        free["n_layers"] = recipe.model.n_layers
     if (found[0], replace(found[1], **free)) != expected:
         raise ConfigError("found a model for {} to start with, {}; expected one for {}, {}".format(*found, *expected))
-    return start.model.state_dict()
+    return grow(start.model, recipe.model.n_layers, recipe.train.seed).state_dict()
 
 
 def _go_on(trainer: Trainer) -> None:

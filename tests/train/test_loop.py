@@ -98,6 +98,8 @@ def test_a_run_starts_with_a_model_of_its_own_shape(tmp_path: Path) -> None:
     assert not (tmp_path / "wider").exists()
     nearer = replace(wider, model=replace(recipe.model, frames=1))  # which is no matter of weights
     assert run(nearer, tmp_path / "nearer").done
+    deeper = replace(wider, model=replace(recipe.model, n_layers=recipe.model.n_layers + 1))  # it grows
+    assert run(deeper, tmp_path / "deeper").done
     levels = replace(recipe, model=replace(recipe.model, levels=2))
     run(levels, tmp_path / "levels")
     wrapped = replace(

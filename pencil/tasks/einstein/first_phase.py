@@ -50,6 +50,10 @@ class FirstPhase:
             for house in self.left
         }
 
+    def rivals(self, where: str, values: set[str]) -> list[str]:
+        """The other houses that can hold one of these values."""
+        return [house for house, left in self.left.items() if house != where and left & values]
+
     def only_here(self) -> dict[str, set[str]]:
         """By house, the values that no other house can hold."""
         return {

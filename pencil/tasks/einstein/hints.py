@@ -15,6 +15,10 @@ how all that is put together takes long. So a learner is told, from the first la
 - COMPARED: at these words, the values that are certain in one house after the other and still possible in another, or
   that the house is to be forced to hold, and what that calls for. At the values of a line, and of a clue, the houses
   where they are certain. In a summary, the categories that changed; before a branch, its cell.
+- WEIGHED, where a model has layers enough: in a first phase, each house has its own certain values in mind when it is
+  COMPARED, and now looks, category by category, at the other houses that can still hold them. Attention finds one such
+  house as surely as many; an average over all houses does not. In a second phase, the houses that can hold just one of
+  the two values.
 - DECIDED: at the end of a line, the value of the next one, and its house, or in a first phase its verb; the next clue
   of a list, the cell to branch on, the value to try.
 """
@@ -24,19 +28,22 @@ from collections.abc import Container, Iterable, Mapping, Sequence
 from pencil.tasks.einstein.first_phase import FirstPhase
 from pencil.tasks.einstein.reading import Line, Reader, joined, ruled_out
 from pencil.tasks.einstein.state import Layout
-from pencil.tasks.hints import Hint
+from pencil.tasks.hints import LAYERS, Hint
 from pencil.tokens import CALL, PROMPT_END, RETURN, SEP, START
 
-NOTED, LOOKED_UP, CERTAIN, COMPARED, DECIDED = 2, 4, 6, 8, 10
+NOTED, LOOKED_UP, CERTAIN, COMPARED, WEIGHED, DECIDED = 2, 4, 6, 8, 9, 10
+STEPWISE = {CERTAIN: 5, COMPARED: 7}
+"""What comes earlier where there are layers enough to weigh what was compared."""
+ENOUGH = 7
 NOWHERE = [0]
 """Where to look when there is nothing to be found: at the first word."""
 
 
-def hints(words: Sequence[str], size: int) -> list[Hint]:
-    """The hints of a trace, or of what is live and what is generated from there on."""
+def hints(words: Sequence[str], size: int, layers: int = LAYERS) -> list[Hint]:
+    """The hints of a trace, or of what is live and what is generated from there on, for so many layers."""
     layout = Layout.of(size)
     reader = Reader(layout)
-    hinter = Hinter(reader)
+    hinter = Hinter(reader, stepwise=layers >= ENOUGH)
     for word, place in joined(words, layout):
         reader.read(word, place)
         hinter.follow(word, place)
@@ -46,8 +53,9 @@ def hints(words: Sequence[str], size: int) -> list[Hint]:
 class Hinter:
     """Follows a reader and writes hints."""
 
-    def __init__(self, reader: Reader) -> None:
+    def __init__(self, reader: Reader, stepwise: bool) -> None:
         self.reader = reader
+        self.stepwise = stepwise
         self.hints: list[Hint] = []
         self.heads = {category: head for head, category in enumerate(reader.values)}
         self.last_head = len(self.heads)
@@ -157,8 +165,22 @@ class Hinter:
             looks = {0: [other for other in words.values() if other != at], 1: [at]}
             self._hint(place, CERTAIN, _among(category_of, only_here[where]), looks)
             self._hint(place, CERTAIN, _among(reader.values, categories[:1]))
-            self._hint(place, COMPARED, _among(category_of, forceable[where] | spreading[where]), looks)
-            self._hint(place, COMPARED, phase.signs(forceable[where], spreading[where]))
+            stage = COMPARED
+            if self.stepwise:
+                certain = reader.certain(phase.left[where])
+                own = {head: [at] for head in range(self.last_head + 1)}
+                self._hint(place, COMPARED, _among(category_of, certain), own)
+                looks, stage = self._rivals(where, certain, phase), WEIGHED
+            self._hint(place, stage, _among(category_of, forceable[where] | spreading[where]), looks)
+            self._hint(place, stage, phase.signs(forceable[where], spreading[where]))
+
+    def _rivals(self, where: str, certain: set[str], phase: FirstPhase) -> dict[int, list[int]]:
+        """By category, where other houses were looked up that can hold what this one has for certain."""
+        rivals = {
+            head: phase.rivals(where, certain.intersection(self.reader.values[category]))
+            for category, head in self.heads.items()
+        }
+        return {head: [self.house_words[house] for house in houses] or NOWHERE for head, houses in rivals.items()}
 
     def _look_up_values(self) -> None:
         """At each value that a line of a deduction names, the houses it is ruled out for."""
@@ -177,6 +199,15 @@ class Hinter:
             if value in reader.category_of:
                 self._look_up_value(value, place, place)
                 self._look_up_certain(value, place)
+        self._compare_values(newline)
+
+    def _compare_values(self, newline: int) -> None:
+        """The houses that can hold one of the two values only; those of the second are known at the word before."""
+        reader = self.reader
+        if self.stepwise and all(value in reader.category_of for value in reader.between):
+            count = {where: len(reader.left(where, newline).intersection(reader.between)) for where in reader.houses}
+            differing = {where for where in reader.houses if count[where] == 1}
+            self._hint(newline, WEIGHED, _among(reader.houses, differing), {0: reader.places[-1:]})
 
     def _look_up_value(self, value: str, place: int, until: int) -> None:
         """The houses that a value is ruled out for, by the lines up to a word."""
@@ -310,6 +341,7 @@ class Hinter:
     ) -> None:
         """A name of two words is in mind by its second."""
         words = {name.split()[-1]: holds for name, holds in (mind or {}).items()}
+        depth = STEPWISE.get(depth, depth) if self.stepwise else depth
         self.hints.append(Hint(place, depth, words, looks or {}))
 
 

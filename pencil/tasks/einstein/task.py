@@ -18,7 +18,7 @@ from pencil.tasks.einstein.instance import (
 )
 from pencil.tasks.einstein.reason import NO_SOLUTION, Reasoner
 from pencil.tasks.einstein.solve import Solver
-from pencil.tasks.hints import Hint
+from pencil.tasks.hints import LAYERS, Hint
 from pencil.tokens import END, split
 from pencil.trace import TraceWriter
 
@@ -75,9 +75,9 @@ class Einstein(Task[Puzzle]):
         """Propagate, sum up and branch."""
         Reasoner(instance, write, self.tail_recursion).reason()
 
-    def hints(self, words: Sequence[str]) -> Sequence[Hint]:
+    def hints(self, words: Sequence[str], layers: int = LAYERS) -> Sequence[Hint]:
         """What is possible at each line, and where to look it up: no line says it all."""
-        return hints(words, self.size)
+        return hints(words, self.size, layers)
 
     def answer(self, response: Sequence[str]) -> str | None:
         """The nationality of the owner, or `No Solution`."""

@@ -4,7 +4,7 @@ from collections.abc import Sequence
 from random import Random
 
 from pencil.tasks.base import Task
-from pencil.tasks.hints import Hint
+from pencil.tasks.hints import LAYERS, Hint
 from pencil.tasks.logic import LOGIC_WORDS, stated_answer
 from pencil.tasks.qbf import formats, generate, reason
 from pencil.tasks.qbf.hints import literal_values
@@ -47,7 +47,7 @@ class Qbf(Task[QuantifiedFormula]):
         """Try values in prefix order."""
         reason.solve(instance, write)
 
-    def hints(self, words: Sequence[str]) -> Sequence[Hint]:
+    def hints(self, words: Sequence[str], layers: int = LAYERS) -> Sequence[Hint]:
         """The value of each literal that is checked: a learner finds out late how to look one up."""
         return literal_values(words)
 

@@ -4,7 +4,7 @@ from collections.abc import Sequence
 from random import Random
 
 from pencil.tasks.base import Task
-from pencil.tasks.hints import Hint
+from pencil.tasks.hints import LAYERS, Hint
 from pencil.tasks.logic import LOGIC_WORDS, stated_answer
 from pencil.tasks.sat import formats, generate, reason
 from pencil.tasks.sat.hints import copying
@@ -41,7 +41,7 @@ class Sat(Task[Formula]):
         """Search as DPLL does."""
         reason.solve(instance.clauses, write)
 
-    def hints(self, words: Sequence[str]) -> Sequence[Hint]:
+    def hints(self, words: Sequence[str], layers: int = LAYERS) -> Sequence[Hint]:
         """Where to look: a learner finds out late where a long formula goes on."""
         return copying(words)
 

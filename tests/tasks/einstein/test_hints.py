@@ -7,7 +7,18 @@ import pytest
 from pencil.rule import Context
 from pencil.tasks import get_task
 from pencil.tasks.einstein.first_phase import SIGNS
-from pencil.tasks.einstein.hints import CERTAIN, COMPARED, DECIDED, LOOKED_UP, NOTED, hints
+from pencil.tasks.einstein.hints import (
+    CERTAIN,
+    COMPARED,
+    DECIDED,
+    ENOUGH,
+    LOOKED_UP,
+    NOTED,
+    NOWHERE,
+    STEPWISE,
+    WEIGHED,
+    hints,
+)
 from pencil.tasks.einstein.instance import house
 from pencil.tasks.einstein.state import Layout, State
 from pencil.tasks.hints import Hint
@@ -97,9 +108,10 @@ def test_the_last_words_of_a_first_phase_know_its_categories() -> None:
 
 @SIZES
 @pytest.mark.parametrize("index", range(3))
-def test_the_houses_of_a_first_phase_call_for_its_next_line(size: int, index: int) -> None:
+@pytest.mark.parametrize(("layers", "stage"), [(ENOUGH - 1, COMPARED), (ENOUGH, WEIGHED)])
+def test_the_houses_of_a_first_phase_call_for_its_next_line(size: int, index: int, layers: int, stage: int) -> None:
     words = words_of(trace_of(size, index))
-    compared = mind_at(hints(words, size), COMPARED)
+    compared = mind_at(hints(words, size, layers), stage)
     ends = [place for place, word in enumerate(words) if word == "\n"]
     following: list[str] = []
     for start, end in pairwise(ends):
@@ -111,6 +123,46 @@ def test_the_houses_of_a_first_phase_call_for_its_next_line(size: int, index: in
             following.append(words[end + 1])
             assert following[-1] == {"Since": "Removing", "Placing": "Forcing"}.get(first, first)
     assert {"Removing", "PHASE"} <= set(following)
+
+
+@SIZES
+@pytest.mark.parametrize("index", range(3))
+def test_with_layers_enough_a_house_looks_for_others_that_can_hold_what_it_has(size: int, index: int) -> None:
+    found = hints(words_of(trace_of(size, index)), size, ENOUGH)
+    out, certain = (mind_at(found, depth) for depth in (LOOKED_UP, STEPWISE[COMPARED]))
+    values = [{value.split()[-1] for value in category.values} for category in Layout.of(size).categories]
+    rivals = 0
+    for hint in found:
+        if hint.depth == WEIGHED and set(hint.looks) == set(range(size)):
+            for head, places in hint.looks.items():
+                has = {value for value in values[head] if certain[hint.place][value]}
+                assert len(has) <= 1
+                if places != NOWHERE:
+                    rivals += 1
+                    assert all(not out[place][value] for place in places for value in has)
+    assert rivals
+
+
+@SIZES
+def test_with_layers_enough_a_second_phase_knows_where_only_one_of_its_values_can_be(
+    size: int, states: dict[int, tuple[State, State]]
+) -> None:
+    trace = trace_of(size)
+    words = words_of(trace)
+    differing = mind_at(hints(words, size, ENOUGH), WEIGHED)
+    seen, phase = 0, ""
+    for newline, (_, after) in states.items():
+        end = len(trace.prompt) + newline
+        start = max(place for place in range(end) if words[place] == "\n") + 1
+        line = " ".join(words[start:end])
+        phase = line if line.startswith("PHASE") else phase
+        relation = re.match("PHASE 2: Handling relation (.+) [A-Z]+ (.+)", phase)
+        if relation and all(value in after.layout.place_of for value in relation.groups()):
+            first, second = relation.groups()
+            seen += 1
+            for at in range(size):
+                assert differing[end][house(at)] == (after.can_hold(first, at) != after.can_hold(second, at))
+    assert seen
 
 
 @pytest.mark.parametrize(("size", "count"), [(4, 6), (5, 3)])
