@@ -39,7 +39,11 @@ def train(
     ] = None,
     start: Annotated[
         str | None,
-        typer.Option(metavar="MODEL", help="Begin with its weights: a directory, or a name.", show_default="at random"),
+        typer.Option(
+            metavar="MODEL",
+            help="Begin with its weights: a directory, or a name. One with fewer layers grows.",
+            show_default="at random",
+        ),
     ] = None,
     rate: Annotated[float | None, typer.Option(help="The highest learning rate.", show_default="the recipe's")] = None,
     resume: Annotated[bool, typer.Option("--resume", help="Go on with the run in this directory.")] = False,

@@ -15,8 +15,8 @@ how all that is put together takes long. So a learner is told, from the first la
 - COMPARED: at these words, the values that are certain in one house after the other and still possible in another, or
   that the house is to be forced to hold, and what that calls for. At the values of a line, and of a clue, the houses
   where they are certain. In a summary, the categories that changed; before a branch, its cell.
-- WEIGHED, where a model has layers enough: in a first phase, each house has its own certain values in mind when it is
-  COMPARED, and now looks, category by category, at the other houses that can still hold them. Attention finds one such
+- WEIGHED, where a model has layers enough: in a first phase, each house has its own certain values of the clue's categories
+  in mind when it is COMPARED, and now looks, by category, at the other houses that can still hold them. Attention finds one such
   house as surely as many; an average over all houses does not. In a second phase, the houses that can hold just one of
   the two values.
 - DECIDED: at the end of a line, the value of the next one, and its house, or in a first phase its verb; the next clue
@@ -167,7 +167,7 @@ class Hinter:
             self._hint(place, CERTAIN, _among(reader.values, categories[:1]))
             stage = COMPARED
             if self.stepwise:
-                certain = reader.certain(phase.left[where])
+                certain = {value for value in reader.certain(phase.left[where]) if category_of[value] in categories}
                 own = {head: [at] for head in range(self.last_head + 1)}
                 self._hint(place, COMPARED, _among(category_of, certain), own)
                 looks, stage = self._rivals(where, certain, phase), WEIGHED
