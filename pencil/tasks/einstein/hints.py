@@ -15,10 +15,10 @@ how all that is put together takes long. So a learner is told, from the first la
 - COMPARED: at these words, the values that are certain in one house after the other and still possible in another, or
   that the house is to be forced to hold, and what that calls for. At the values of a line, and of a clue, the houses
   where they are certain. In a summary, the categories that changed; before a branch, its cell.
-- WEIGHED, where a model has layers enough: in a first phase, each house has its own certain values of the clue's categories
-  in mind when it is COMPARED, and now looks, by category, at the other houses that can still hold them. Attention finds one such
-  house as surely as many; an average over all houses does not. In a second phase, the houses that can hold just one of
-  the two values.
+- WEIGHED, where a model has layers enough: in a first phase, each house has had its certain values of the clue's
+  categories in mind when it was COMPARED, and now looks, by category, at the other houses that can still hold them.
+  Attention finds one such house as surely as many; an average over all houses does not. In a second phase, the houses
+  that can hold just one of the two values.
 - DECIDED: at the end of a line, the value of the next one, and its house, or in a first phase its verb; the next clue
   of a list, the cell to branch on, the value to try.
 """
@@ -165,14 +165,15 @@ class Hinter:
             looks = {0: [other for other in words.values() if other != at], 1: [at]}
             self._hint(place, CERTAIN, _among(category_of, only_here[where]), looks)
             self._hint(place, CERTAIN, _among(reader.values, categories[:1]))
-            stage = COMPARED
+            signs, stage = phase.signs(forceable[where], spreading[where]), COMPARED
             if self.stepwise:
                 certain = {value for value in reader.certain(phase.left[where]) if category_of[value] in categories}
                 own = {head: [at] for head in range(self.last_head + 1)}
-                self._hint(place, COMPARED, _among(category_of, certain), own)
+                self._hint(place, COMPARED, _among(category_of, certain | forceable[where]), own)
+                self._hint(place, COMPARED, {sign: signs[sign] for sign in ("Forcing", "Placing")})
                 looks, stage = self._rivals(where, certain, phase), WEIGHED
             self._hint(place, stage, _among(category_of, forceable[where] | spreading[where]), looks)
-            self._hint(place, stage, phase.signs(forceable[where], spreading[where]))
+            self._hint(place, stage, signs)
 
     def _rivals(self, where: str, certain: set[str], phase: FirstPhase) -> dict[int, list[int]]:
         """By category, where other houses were looked up that can hold what this one has for certain."""
