@@ -17,6 +17,7 @@ from pencil.tasks import Format, get_task
 
 if TYPE_CHECKING:
     from pencil.model.checkpoint import Checkpoint
+    from pencil.train.config import Recipe
 
 MINUTES = {
     "sat": {"sat": 20.0},
@@ -27,6 +28,8 @@ MINUTES = {
 for all of them teaches none, one for each."""
 RATES = {"einstein": 6e-3}
 """Learning rates of runs much shorter than a recipe's own, which learn more at a higher one."""
+LAYERS = 6
+"""The most that a model has here, so that all of a table have as many; recipes for large puzzles have one more."""
 COUNT, ALONE = 100, 20
 """Instances of each size: to measure accuracy, and to measure time."""
 HOPELESS = 2
@@ -43,12 +46,16 @@ def jobs(task: str, formats: Sequence[Format], options: Options) -> list[Job]:
     return [
         Job(
             f"{task}-{format}" if recipe == task else f"{task}-{format}-{recipe}",
-            recipe_for(recipe, format, options, rate=RATES.get(task)),
+            _with_few_layers(recipe_for(recipe, format, options, rate=RATES.get(task))),
             None if options.quick else options.minutes or minutes,
         )
         for format in formats
         for recipe, minutes in MINUTES[task].items()
     ]
+
+
+def _with_few_layers(recipe: "Recipe") -> "Recipe":
+    return replace(recipe, model=replace(recipe.model, n_layers=min(LAYERS, recipe.model.n_layers)))
 
 
 def compare(tasks: Sequence[str], formats: Sequence[Format], options: Options) -> Result:
