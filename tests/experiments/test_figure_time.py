@@ -1,6 +1,8 @@
+from pathlib import Path
 from typing import Any
 
-from experiments.figure_time import curves, frontier, seconds_to_solve, table
+from experiments.figure_time import curves, frontier, seconds_to_solve, solved_by_card, table
+from pencil.model.pretrained import Bundled
 
 
 def report(size: int, *each: tuple[bool, float]) -> dict[str, Any]:
@@ -27,3 +29,10 @@ def test_models_for_single_sizes_count_as_one() -> None:
     cost, steps = curves(result)["einstein"]["ships"]
     assert (cost["minutes"], steps) == (60.0, [(3.0, 3), (4.0, 4)])
     assert table(result)[-1] == ["Einstein's puzzle, PENCIL, the model that ships: ours, 60 min", "4", "4.00"]
+
+
+def test_a_size_that_a_card_does_not_count_as_solved_is_not(tmp_path: Path) -> None:
+    facts = {"evaluation": [{"size": 3, "accuracy": 0.99}, {"size": 4, "accuracy": 0.9}]}
+    model = Bundled(tmp_path, "einstein", (3, 4), facts)
+    lucky = [report(size, (True, 1.0)) for size in (3, 4)]
+    assert solved_by_card(model, lucky) == lucky[:1]
