@@ -1,6 +1,6 @@
 """Measuring a model one instance at a time or many at once, with a limit for each that follows from its own trace.
 
-By default `pencil.evaluate` lets every row go on for twice the longest trace, and beyond the window. A chain of thought
+By default `pencil.evaluate` lets a row go on for twice the reasoner's trace, and beyond the window. A chain of thought
 that does not end would then read its whole window again for each of a hundred thousand tokens. Here a model may say a
 quarter more than the reasoner does, and one that has filled its window has no answer.
 """

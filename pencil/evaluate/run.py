@@ -21,8 +21,8 @@ CLASSES_SEEN_IN = 32
 """Instances from which the number of different answers is read off."""
 PATIENCE = 16
 """After this many draws for each instance wanted, the balance of the answers is given up."""
-LONGER = 2
-"""A model may generate this many times the longest trace of the reasoner."""
+LONGER, SPARE = 2, 64
+"""A model may generate this many times the reasoner's tokens, and a few more."""
 REPEATS = 32
 """Copies of a stretch that count as a loop; a deep recursion ends with as many equal answers as it has calls."""
 
@@ -59,12 +59,12 @@ def evaluate(
 ) -> tuple[Report, list[Outcome]]:
     """Let a model answer held-out instances, many at once; calls back with the number of instances done.
 
-    `limits` says when to stop a row, by the reasoner's trace; by default all may go on for twice the longest of them.
+    `limits` says when to stop a row, by the reasoner's trace; by default it may go on for twice as long.
     """
     _require_words(vocab, task)
     instances = held_out_instances(task, count, seed)
     truths = [task.trace(instance, format) for instance in instances]
-    own = [limits(truth) for truth in truths] if limits else [_usual_limits(truths, format, model.context)] * count
+    own = list(map(limits or _usual_limits(truths, format, model.context), truths))
     engine = Engine(model, vocab.marks if format == "pencil" else None, end=vocab.end, rows=rows)
     start = time.perf_counter()
     stops, generated = _generate(engine, [vocab.encode(truth.prompt) for truth in truths], own, progress)
@@ -76,11 +76,15 @@ def evaluate(
     return summarise(task.name, task.size, format, outcomes, seconds), outcomes
 
 
-def _usual_limits(truths: Sequence[Trace[str]], format: Format, window: int) -> Limits:
-    """Twice the longest trace; a window that does not hold every trace moves along."""
-    longest = LONGER * max(len(truth.generated) for truth in truths)
+def _usual_limits(truths: Sequence[Trace[str]], format: Format, window: int) -> Callable[[Trace[str]], Limits]:
+    """Twice a row's own trace; a window that does not hold every trace moves along."""
     fits = all(longest_sequence(truth, format) <= window for truth in truths)
-    return Limits(tokens=longest, repeats=REPEATS, overflow="stop" if fits else "truncate")
+
+    def limits(truth: Trace[str]) -> Limits:
+        tokens = LONGER * len(truth.generated) + SPARE
+        return Limits(tokens=tokens, repeats=REPEATS, overflow="stop" if fits else "truncate")
+
+    return limits
 
 
 def _generate(

@@ -115,9 +115,11 @@ def test_failures_are_told_apart() -> None:
 ENDLESS = [str(1 + digit % 2) for digit in range(5000) for _ in range(1 + digit % 7 * 3)]
 
 
-def test_a_model_that_never_ends_is_over_a_limit() -> None:
-    report, _ = evaluate(parrot("pencil", 2, {0: ENDLESS}), VOCAB, TASK, "pencil", count=2)
-    assert report.failures == {"over a limit": 1}
+def test_a_model_that_never_ends_is_over_a_limit_that_follows_from_its_own_trace() -> None:
+    report, outcomes = evaluate(parrot("pencil", 6, dict.fromkeys(range(5), ENDLESS)), VOCAB, TASK, "pencil", count=6)
+    assert report.failures == {"over a limit": 5}
+    assert len({len(outcome.truth) for outcome in outcomes[:5]}) > 1
+    assert all(len(outcome.generated) == 2 * len(outcome.truth) + 64 for outcome in outcomes[:5])
 
 
 def test_each_row_may_have_limits_of_its_own() -> None:
