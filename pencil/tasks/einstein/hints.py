@@ -35,6 +35,8 @@ NOTED, LOOKED_UP, CERTAIN, COMPARED, WEIGHED, DECIDED = 2, 4, 6, 8, 9, 10
 STEPWISE = {CERTAIN: 5, COMPARED: 7}
 """What comes earlier where there are layers enough to weigh what was compared."""
 ENOUGH = 7
+STRESS = 5
+"""By how much a forced value counts more than others."""
 NOWHERE = [0]
 """Where to look when there is nothing to be found: at the first word."""
 
@@ -172,16 +174,24 @@ class Hinter:
                 self._hint(place, COMPARED, _among(category_of, certain | forceable[where]), own)
                 self._hint(place, COMPARED, {sign: signs[sign] for sign in ("Forcing", "Placing")})
                 looks, stage = self._rivals(where, certain, phase), WEIGHED
+                self._stress(place, (CERTAIN, COMPARED, WEIGHED), forceable[where])
+                self._stress(place, (COMPARED, WEIGHED), {sign for sign in ("Forcing", "Placing") if signs[sign]})
             self._hint(place, stage, _among(category_of, forceable[where] | spreading[where]), looks)
             self._hint(place, stage, signs)
 
     def _rivals(self, where: str, certain: set[str], phase: FirstPhase) -> dict[int, list[int]]:
-        """By category, where other houses were looked up that can hold what this one has for certain."""
+        """Where other houses were looked up that can hold what this one has for certain, by category.
+
+        One more head looks at the value that was removed, which knows where it is certain: what has become certain
+        before that house is not removed from the others.
+        """
+        last = {self.last_head: self.reader.places[1:2]} if self.reader.line[0] == "Removing" else {}
         rivals = {
             head: phase.rivals(where, certain.intersection(self.reader.values[category]))
             for category, head in self.heads.items()
         }
-        return {head: [self.house_words[house] for house in houses] or NOWHERE for head, houses in rivals.items()}
+        found = {head: [self.house_words[house] for house in houses] or NOWHERE for head, houses in rivals.items()}
+        return found | last
 
     def _look_up_values(self) -> None:
         """At each value that a line of a deduction names, the houses it is ruled out for."""
@@ -247,6 +257,8 @@ class Hinter:
         self._hint(place, DECIDED, _among(self.reader.category_of, values))
         if phase == "1:":
             self._hint(place, DECIDED, _among(("Removing", "Forcing", "PHASE"), words[:1]))
+            if self.stepwise and words[:1] == ["Forcing"]:
+                self._stress(place, (DECIDED,), words[:2])
         else:
             self._hint(place, DECIDED, self._only(line.house if line else ""))
         self.undecided = None
@@ -328,6 +340,12 @@ class Hinter:
         self._hint(place, LOOKED_UP, _among(values, gone), looks)
         self._hint(place, CERTAIN, _among(values, rest), {0: list(branch.listed.values())})
         self._hint(place, DECIDED, _among(values, rest[:1]))
+
+    def _stress(self, place: int, depths: Iterable[int], words: Iterable[str]) -> None:
+        """What is rarely in mind counts more, so that it is learned before the end of a run."""
+        for depth in depths:
+            for _ in range(STRESS):
+                self._hint(place, depth, dict.fromkeys(sorted(words), True))
 
     def _only(self, word: str) -> dict[str, bool]:
         """One house in mind, and no other."""

@@ -16,6 +16,7 @@ from pencil.tasks.einstein.hints import (
     NOTED,
     NOWHERE,
     STEPWISE,
+    STRESS,
     WEIGHED,
     hints,
 )
@@ -128,19 +129,40 @@ def test_the_houses_of_a_first_phase_call_for_its_next_line(size: int, index: in
 @SIZES
 @pytest.mark.parametrize("index", range(3))
 def test_with_layers_enough_a_house_looks_for_others_that_can_hold_what_it_has(size: int, index: int) -> None:
-    found = hints(words_of(trace_of(size, index)), size, ENOUGH)
+    words = words_of(trace_of(size, index))
+    found = hints(words, size, ENOUGH)
     out, certain = (mind_at(found, depth) for depth in (LOOKED_UP, STEPWISE[COMPARED]))
     values = [{value.split()[-1] for value in category.values} for category in Layout.of(size).categories]
-    rivals = 0
+    rivals = removed = 0
     for hint in found:
-        if hint.depth == WEIGHED and set(hint.looks) == set(range(size)):
-            for head, places in hint.looks.items():
+        if hint.depth == WEIGHED and set(hint.looks) >= set(range(size)):
+            if size in hint.looks:
+                removed += 1
+                [place] = hint.looks[size]
+                assert "Removing" in words[place - 2 : place]
+            for head in range(size):
+                places = hint.looks[head]
                 has = {value for value in values[head] if certain[hint.place][value]}
                 assert len(has) <= 1
                 if places != NOWHERE:
                     rivals += 1
                     assert all(not out[place][value] for place in places for value in has)
     assert rivals
+    assert removed
+
+
+@SIZES
+def test_with_layers_enough_what_is_forced_counts_more(size: int) -> None:
+    words = next(words for index in range(30) if "Forcing" in (words := words_of(trace_of(size, index))))
+    found = hints(words, size, ENOUGH)
+    place = words.index("Forcing") - 1
+    told = [hint.mind for hint in found if hint.place == place and hint.depth == DECIDED]
+    assert sum(mind.get("Forcing", False) for mind in told) == 1 + STRESS
+    [forced] = {word for mind in told for word in mind if mind[word]} - {"Forcing"}
+    assert forced in words[place + 2 : place + 4]
+    at = max(hint.place for hint in found if hint.depth == WEIGHED and hint.mind.get(forced) and hint.place < place)
+    for depth in (STEPWISE[CERTAIN], STEPWISE[COMPARED], WEIGHED):
+        assert sum(hint.mind.get(forced, False) for hint in found if (hint.place, hint.depth) == (at, depth)) > STRESS
 
 
 @SIZES
