@@ -17,7 +17,7 @@ from typing import Any
 from experiments.cost import BATCHES, Cost, training_cost
 from experiments.experiment import machine
 from pencil.cli.progress import progress_bar
-from pencil.evaluate import evaluate
+from pencil.evaluate import evaluate, usual_processes
 from pencil.files import write_atomically
 from pencil.model.checkpoint import Checkpoint, read, save
 from pencil.model.config import ModelConfig
@@ -67,7 +67,8 @@ def report_of(checkpoint: Checkpoint, size: int, count: int, seed: int) -> dict[
     """The figures of one size."""
     task = get_task(checkpoint.task, size)
     with progress_bar(f"{task.name} of size {size}", count) as done:
-        report, _ = evaluate(checkpoint.model, checkpoint.vocab, task, "pencil", count, seed, progress=done)
+        asked, processes = (checkpoint.model, checkpoint.vocab, task), usual_processes(count)
+        report, _ = evaluate(*asked, "pencil", count, seed, progress=done, processes=processes)
     return report.as_dict()
 
 

@@ -23,6 +23,10 @@ def eval_(
     format: FormatName = None,
     seed: Seed = 0,
     rows: Annotated[int, typer.Option(min=1, help="Instances that think at the same time.")] = 64,
+    processes: Annotated[
+        int | None,
+        typer.Option(min=1, help="Processes that share them.", show_default="a thread each, for 16 instances or more"),
+    ] = None,
     failures: Annotated[Path | None, typer.Option(help="Where to save what went wrong.", show_default=False)] = None,
     json_: Json = False,
 ) -> None:
@@ -46,7 +50,7 @@ def eval_(
     sizes = checkpoint.sizes if size is None else (size,)
     reports, outcomes = [], []
     for each in sizes:
-        report, new = _evaluate(checkpoint, each, count, format, seed, rows)
+        report, new = _evaluate(checkpoint, each, count, format, seed, rows, processes)
         reports.append(report)
         outcomes += new
     place = failures or (directory / "failures.txt" if (directory / "model").is_dir() else None)
@@ -60,14 +64,21 @@ def eval_(
 
 
 def _evaluate(
-    checkpoint: "Checkpoint", size: int, count: int, format: Format | None, seed: int, rows: int
+    checkpoint: "Checkpoint",
+    size: int,
+    count: int,
+    format: Format | None,
+    seed: int,
+    rows: int,
+    processes: int | None,
 ) -> "tuple[Report, list[Outcome]]":
-    from pencil.evaluate import evaluate
+    from pencil.evaluate import evaluate, usual_processes
 
     task = get_task(checkpoint.task, size)
     with progress_bar(f"{task.name} of size {size}", count) as done:
         chosen = cast(Format, format or checkpoint.format)  # a checkpoint's format is checked when it is read
-        return evaluate(checkpoint.model, checkpoint.vocab, task, chosen, count, seed, rows, done)
+        asked = (checkpoint.model, checkpoint.vocab, task, chosen, count, seed, rows, done)
+        return evaluate(*asked, processes=processes or usual_processes(count))
 
 
 def _print_table(reports: "list[Report]") -> None:

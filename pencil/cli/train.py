@@ -141,7 +141,7 @@ def _require_alike(directory: Path, started: "Recipe", name: str, named: "Recipe
 
 def _evaluator(recipe: "Recipe", line: "Line") -> "Evaluate":
     """Evaluates every size of a recipe and tells the result."""
-    from pencil.evaluate import evaluate
+    from pencil.evaluate import evaluate, usual_processes
 
     data = recipe.data
     tasks = [get_task(data.task, size) for size in data.sizes]
@@ -153,7 +153,8 @@ def _evaluator(recipe: "Recipe", line: "Line") -> "Evaluate":
             line.show(f"evaluating size {task.size}, {done} of {count} instances")
 
         progress(0)
-        report, _ = evaluate(model, vocab, task, data.format, count, progress=progress)
+        processes = usual_processes(count)
+        report, _ = evaluate(model, vocab, task, data.format, count, progress=progress, processes=processes)
         line.say(f"size {task.size}: accuracy {report.accuracy:.1%}, trace rate {report.trace_rate:.2%}")
         return report.as_dict()
 

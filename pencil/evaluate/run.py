@@ -7,11 +7,12 @@ from random import Random
 from typing import Any
 
 from pencil.errors import PencilError
+from pencil.evaluate.apart import Rows, run_apart
 from pencil.evaluate.metrics import Outcome, Report, summarise
-from pencil.generate.engine import Engine
-from pencil.generate.events import Event, Stopped, Token
+from pencil.generate.events import Stopped
 from pencil.generate.limits import Limits
 from pencil.model.protocol import Model
+from pencil.model.transformer import Transformer
 from pencil.tasks import Format, Task
 from pencil.tokens import Vocab
 from pencil.trace import Trace
@@ -56,22 +57,28 @@ def evaluate(
     progress: Callable[[int], None] = lambda done: None,
     *,
     limits: Callable[[Trace[str]], Limits] | None = None,
+    processes: int = 1,
 ) -> tuple[Report, list[Outcome]]:
     """Let a model answer held-out instances, many at once; calls back with the number of instances done.
 
     `limits` says when to stop a row, by the reasoner's trace; by default it may go on for twice as long.
+    `processes` share the rows of a transformer on a CPU.
     """
     _require_words(vocab, task)
     instances = held_out_instances(task, count, seed)
     truths = [task.trace(instance, format) for instance in instances]
     own = list(map(limits or _usual_limits(truths, format, model.context), truths))
-    engine = Engine(model, vocab.marks if format == "pencil" else None, end=vocab.end, rows=rows)
+    prompts, marks = [vocab.encode(truth.prompt) for truth in truths], vocab.marks if format == "pencil" else None
+    asked = Rows(prompts, own, marks, vocab.end, rows)
     start = time.perf_counter()
-    stops, generated = _generate(engine, [vocab.encode(truth.prompt) for truth in truths], own, progress)
+    if processes > 1 and isinstance(model, Transformer) and model.embedding.weight.device.type == "cpu":
+        said = run_apart(asked, model, progress, processes)
+    else:
+        said = asked.run(model, progress)
     seconds = time.perf_counter() - start
     outcomes = [
         _outcome(task, task.solve(instance), truth, vocab.decode(tokens), stop)
-        for instance, truth, tokens, stop in zip(instances, truths, generated, stops, strict=True)
+        for instance, truth, (stop, tokens) in zip(instances, truths, said, strict=True)
     ]
     return summarise(task.name, task.size, format, outcomes, seconds), outcomes
 
@@ -85,24 +92,6 @@ def _usual_limits(truths: Sequence[Trace[str]], format: Format, window: int) -> 
         return Limits(tokens=tokens, repeats=REPEATS, overflow="stop" if fits else "truncate")
 
     return limits
-
-
-def _generate(
-    engine: Engine, prompts: Sequence[Sequence[int]], limits: Sequence[Limits], progress: Callable[[int], None]
-) -> tuple[list[Stopped], list[list[int]]]:
-    """How each row stopped, and all that it said."""
-    said: list[list[int]] = [[] for _ in prompts]
-    done = 0
-
-    def watch(row: int, event: Event) -> None:
-        nonlocal done
-        if isinstance(event, Token):
-            said[row].append(event.id)
-        elif isinstance(event, Stopped):
-            done += 1
-            progress(done)
-
-    return engine.run(prompts, watch, limits), said
 
 
 def longest_sequence(truth: Trace[str], format: Format) -> int:
