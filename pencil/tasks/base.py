@@ -95,6 +95,13 @@ class Task(ABC, Generic[Instance]):
         """
         return ()
 
+    def unlikely(self, instance: Instance, rng: Random) -> tuple[Trace[str], int]:
+        """A trace that goes on from a situation which is rarely come to, and how many of its first words tell of it.
+
+        What follows can be learned from there; those words cannot, as they do not follow from the prompt.
+        """
+        return self.trace(instance), 0
+
     @property
     def names(self) -> tuple[str, ...]:
         """Words that stand for things and could be exchanged for each other throughout a trace."""

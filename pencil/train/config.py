@@ -39,6 +39,8 @@ class DataConfig:
     """How many of the stretches have other names, such as variables, than the reasoner gave; see `Task.names`."""
     renamed_steps: int | None = None
     """In how many steps that is so, the first ones; None means in all. What is asked for in the end has true names."""
+    unlikely: float = 0.0
+    """How many of the stretches begin in a situation that is rarely come to; see `Task.unlikely`."""
     window: int = 2048
     """The longest sequence the model reads; what is beyond is cut, as in the paper."""
     hints: bool = True
@@ -51,8 +53,10 @@ class DataConfig:
             _check_sizes(self.task, "first_sizes", self.first_sizes)
         if self.format not in get_args(Format):
             raise ConfigError(f"format is {self.format!r}; try one of {', '.join(get_args(Format))}")
-        if not 0 <= self.renamed <= 1:
-            raise ConfigError(f"renamed is {self.renamed}; it needs to be a share of the stretches, from 0 to 1")
+        for name in ("renamed", "unlikely"):
+            if not 0 <= getattr(self, name) <= 1:
+                share = getattr(self, name)
+                raise ConfigError(f"{name} is {share}; it needs to be a share of the stretches, from 0 to 1")
         if self.renamed and not get_task(self.task, max(self.sizes)).names:
             raise ConfigError(f"renamed is {self.renamed}, but {self.task} has no names to exchange; try 0")
         least = {"stretch": 1, "renamed_steps": 0}

@@ -99,6 +99,8 @@ class Data(Dataset[list[Batch]]):
 
     def _draw(self, task: Task[Any], rng: Random, share: float) -> "Stretch":
         """A stretch of a random instance; its names are other ones in a share of the cases."""
+        if self._marks and self.config.unlikely and rng.random() < self.config.unlikely:
+            return self._draw_unlikely(task, rng)
         trace = task.trace(draw(task, rng, held_out=False), self.config.format)
         renamed = share > 0 and rng.random() < share
         if renamed:
@@ -111,6 +113,13 @@ class Data(Dataset[list[Batch]]):
             stretch = random_stretch(prompt, generated, self._marks, self.config.stretch, rng)
         unsettled = task.unsettled(self.vocab.decode(stretch.said)) if renamed else []
         return replace(stretch, unsettled=unsettled)
+
+    def _draw_unlikely(self, task: Task[Any], rng: Random) -> "Stretch":
+        """The first words that follow from a situation that is rarely come to."""
+        trace, told = task.unlikely(draw(task, rng, held_out=False), rng)
+        generated = self.vocab.encode(trace.generated)
+        length = len(generated) if self.config.stretch is None else told + self.config.stretch
+        return Stretch(self.vocab.encode(trace.prompt), generated[:length], unsettled=range(told))
 
     def _rename(self, trace: Trace[str], task: Task[Any], rng: Random) -> Trace[str]:
         """The trace with any names that the largest size has; its prompt is still not a held-out one."""

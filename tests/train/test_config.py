@@ -22,6 +22,7 @@ from tests.train.examples import small_recipe
         ({"window": 1}, "window is 1"),
         ({"stretch": 0}, "stretch is 0"),
         ({"renamed": 1.5}, "renamed is 1.5"),
+        ({"unlikely": -0.5}, "unlikely is -0.5"),
         ({"renamed_steps": -1}, "renamed_steps is -1"),
         ({"renamed": 0.5}, "qbf has no names to exchange"),
     ],

@@ -10,6 +10,7 @@ import numpy as np
 import pytest
 
 from pencil.rule import Context
+from pencil.tasks import get_task
 from pencil.train.batch import Batch
 from pencil.train.config import DataConfig
 from pencil.train.data import PAIRS, Data, deal, random_stretch
@@ -149,6 +150,36 @@ def test_names_are_true_again_in_the_last_steps() -> None:
     last = 3 * config.batch - 1
     assert first.packed(last).ids.tolist() == always.packed(last).ids.tolist() != never.packed(last).ids.tolist()
     assert first.packed(last + 1).ids.tolist() == never.packed(last + 1).ids.tolist()
+
+
+UNLIKELY = DataConfig("einstein", {3: 1.0}, stretch=200, unlikely=1.0)
+
+
+def test_an_unlikely_stretch_teaches_what_follows_and_not_how_it_came_to_that() -> None:
+    data = Data(UNLIKELY)
+    for index in range(5):
+        packed = data.packed(index)
+        targets, read = data.vocab.decode(packed.targets), data.vocab.decode(packed.ids)
+        assert targets[:3] == ["=>", "Puzzle", "not"]
+        assert len(targets) <= 200
+        assert "Unsatisfied" in read[: packed.inputs[0]]
+        assert len(packed.hints.mind)
+
+
+def test_a_share_of_the_stretches_is_unlikely_where_thoughts_are_erased() -> None:
+    def unlikely(config: DataConfig) -> int:
+        starts = [Data(config).packed(index).targets[:3].tolist() for index in range(30)]
+        return starts.count(Data(UNLIKELY).packed(0).targets[:3].tolist())
+
+    few = replace(UNLIKELY, unlikely=0.3)
+    assert 3 < unlikely(few) < 20
+    assert unlikely(replace(few, format="cot")) == 0
+
+
+def test_a_task_without_rare_situations_teaches_as_ever() -> None:
+    task = get_task("qbf", 3)
+    instance = task.draw(0)
+    assert task.unlikely(instance, Random(0)) == (task.trace(instance), 0)
 
 
 def test_another_seed_gives_other_data() -> None:

@@ -10,9 +10,12 @@ from random import Random
 
 from pencil.tasks.einstein.instance import OFFSETS, Clue, Puzzle, Relation, categories
 from pencil.tasks.einstein.solve import Solution, Solver
+from pencil.tasks.einstein.state import Layout, State
 
 RELATIONS = (Relation.SAME, Relation.LEFT, Relation.RIGHT)
 """The relations of the paper's puzzles."""
+CONTRADICTORY = 0.2
+"""How many random states rule out something that is true."""
 
 
 def sample(size: int, rng: Random, minimal: bool = False) -> Puzzle:
@@ -23,6 +26,26 @@ def sample(size: int, rng: Random, minimal: bool = False) -> Puzzle:
     solution = _random_solution(size, rng)
     clues = _telling_clues(size, solution, _random_facts(solution, rng))
     return Puzzle(size, tuple(_without_redundant(size, clues) if minimal else clues))
+
+
+def random_state(puzzle: Puzzle, rng: Random) -> State:
+    """What is possible when other values than those of the solution are ruled out at random.
+
+    Deductions seldom leave a value that only one house can hold, or one that is certain and not yet removed elsewhere.
+    """
+    solution = next(Solver(puzzle.size, puzzle.clues).solutions())
+    state = State(Layout.of(puzzle.size))
+    for category in state.layout.categories:
+        share = rng.random()
+        for value in category.values:
+            for at in range(puzzle.size):
+                if at != solution[value] and rng.random() < share:
+                    state.remove(value, at)
+    if rng.random() < CONTRADICTORY:
+        value = rng.choice(list(solution))
+        if state.has_several(value, solution[value]):
+            state.remove(value, solution[value])
+    return state
 
 
 def _random_solution(size: int, rng: Random) -> Solution:

@@ -35,8 +35,6 @@ NOTED, LOOKED_UP, CERTAIN, COMPARED, WEIGHED, DECIDED = 2, 4, 6, 8, 9, 10
 STEPWISE = {CERTAIN: 5, COMPARED: 7}
 """What comes earlier where there are layers enough to weigh what was compared."""
 ENOUGH = 7
-STRESS = 5
-"""By how much a forced value counts more than others."""
 NOWHERE = [0]
 """Where to look when there is nothing to be found: at the first word."""
 
@@ -174,8 +172,6 @@ class Hinter:
                 self._hint(place, COMPARED, _among(category_of, certain | forceable[where]), own)
                 self._hint(place, COMPARED, {sign: signs[sign] for sign in ("Forcing", "Placing")})
                 looks, stage = self._rivals(where, certain, phase), WEIGHED
-                self._stress(place, (CERTAIN, COMPARED, WEIGHED), forceable[where])
-                self._stress(place, (COMPARED, WEIGHED), {sign for sign in ("Forcing", "Placing") if signs[sign]})
             self._hint(place, stage, _among(category_of, forceable[where] | spreading[where]), looks)
             self._hint(place, stage, signs)
 
@@ -257,8 +253,6 @@ class Hinter:
         self._hint(place, DECIDED, _among(self.reader.category_of, values))
         if phase == "1:":
             self._hint(place, DECIDED, _among(("Removing", "Forcing", "PHASE"), words[:1]))
-            if self.stepwise and words[:1] == ["Forcing"]:
-                self._stress(place, (DECIDED,), words[:2])
         else:
             self._hint(place, DECIDED, self._only(line.house if line else ""))
         self.undecided = None
@@ -340,12 +334,6 @@ class Hinter:
         self._hint(place, LOOKED_UP, _among(values, gone), looks)
         self._hint(place, CERTAIN, _among(values, rest), {0: list(branch.listed.values())})
         self._hint(place, DECIDED, _among(values, rest[:1]))
-
-    def _stress(self, place: int, depths: Iterable[int], words: Iterable[str]) -> None:
-        """What is rarely in mind counts more, so that it is learned before the end of a run."""
-        for depth in depths:
-            for _ in range(STRESS):
-                self._hint(place, depth, dict.fromkeys(sorted(words), True))
 
     def _only(self, word: str) -> dict[str, bool]:
         """One house in mind, and no other."""

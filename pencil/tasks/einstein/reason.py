@@ -20,9 +20,11 @@ class Reasoner:
         self.write = write
         self.tail_recursion = tail_recursion
 
-    def reason(self) -> None:
-        """Think the whole puzzle through, up to who owns the Fish."""
-        solution = self._solve(State(self.layout), list(range(len(self.clues))))
+    def reason(self, state: State | None = None) -> None:
+        """Think the whole puzzle through, up to who owns the Fish; from a state, with what it leaves open."""
+        state = state or State(self.layout)
+        unsatisfied = [index for index, clue in enumerate(self.clues) if not is_satisfied(clue, state)]
+        solution = self._solve(state, unsatisfied)
         if solution is None:
             return
         at = solution.pinned("Fish")

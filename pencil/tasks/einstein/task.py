@@ -20,7 +20,7 @@ from pencil.tasks.einstein.reason import NO_SOLUTION, Reasoner
 from pencil.tasks.einstein.solve import Solver
 from pencil.tasks.hints import LAYERS, Hint
 from pencil.tokens import END, split
-from pencil.trace import TraceWriter
+from pencil.trace import Trace, TraceWriter
 
 COMMON_WORDS = split(
     "\n : the house is same as immediately to left right of next in one who"
@@ -74,6 +74,13 @@ class Einstein(Task[Puzzle]):
     def reason(self, instance: Puzzle, write: TraceWriter) -> None:
         """Propagate, sum up and branch."""
         Reasoner(instance, write, self.tail_recursion).reason()
+
+    def unlikely(self, instance: Puzzle, rng: Random) -> tuple[Trace[str], int]:
+        """It is told what is possible, as if that had been found out."""
+        write = TraceWriter()
+        Reasoner(instance, write, self.tail_recursion).reason(generate.random_state(instance, rng))
+        told = write.words.index("\n", write.words.index("Unsatisfied")) + 1
+        return Trace(self.prompt(instance), (*write.words, END)), told
 
     def hints(self, words: Sequence[str], layers: int = LAYERS) -> Sequence[Hint]:
         """What is possible at each line, and where to look it up: no line says it all."""

@@ -4,7 +4,7 @@ from random import Random
 import pytest
 
 from pencil.tasks.einstein import Puzzle
-from pencil.tasks.einstein.generate import sample
+from pencil.tasks.einstein.generate import CONTRADICTORY, random_state, sample
 from tests.tasks.einstein.puzzles import models, values
 
 
@@ -50,3 +50,24 @@ def test_any_nationality_and_any_house_may_own_the_fish() -> None:
         houses[solution["Fish"]] += 1
         owners[next(name for name in ("Brit", "German", "Swede") if solution[name] == solution["Fish"])] += 1
     assert min(*owners.values(), *houses.values()) > 150  # 200 each, give or take 4 standard deviations
+
+
+@pytest.mark.parametrize("size", [3, 4, 5])
+def test_a_random_state_leaves_every_cell_something_and_mostly_the_solution(size: int) -> None:
+    consistent, forced = 0, 0
+    for seed in range(50):
+        puzzle = sample(size, Random(seed))
+        (solution,) = models(puzzle)
+        state = random_state(puzzle, Random(seed))
+        assert not state.is_impossible()
+        consistent += all(state.can_hold(value, at) for value, at in solution.items())
+        places = {value: [at for at in range(size) if state.can_hold(value, at)] for value in solution}
+        forced += any(len(at) == 1 and state.has_several(value, at[0]) for value, at in places.items())
+    assert 50 * (1 - CONTRADICTORY) - 10 < consistent < 50
+    assert forced > 25
+
+
+def test_the_same_seed_gives_the_same_state() -> None:
+    puzzle = sample(4, Random(1))
+    assert random_state(puzzle, Random(2)).cells == random_state(puzzle, Random(2)).cells
+    assert random_state(puzzle, Random(2)).cells != random_state(puzzle, Random(3)).cells

@@ -16,7 +16,6 @@ from pencil.tasks.einstein.hints import (
     NOTED,
     NOWHERE,
     STEPWISE,
-    STRESS,
     WEIGHED,
     hints,
 )
@@ -149,20 +148,6 @@ def test_with_layers_enough_a_house_looks_for_others_that_can_hold_what_it_has(s
                     assert all(not out[place][value] for place in places for value in has)
     assert rivals
     assert removed
-
-
-@SIZES
-def test_with_layers_enough_what_is_forced_counts_more(size: int) -> None:
-    words = next(words for index in range(30) if "Forcing" in (words := words_of(trace_of(size, index))))
-    found = hints(words, size, ENOUGH)
-    place = words.index("Forcing") - 1
-    told = [hint.mind for hint in found if hint.place == place and hint.depth == DECIDED]
-    assert sum(mind.get("Forcing", False) for mind in told) == 1 + STRESS
-    [forced] = {word for mind in told for word in mind if mind[word]} - {"Forcing"}
-    assert forced in words[place + 2 : place + 4]
-    at = max(hint.place for hint in found if hint.depth == WEIGHED and hint.mind.get(forced) and hint.place < place)
-    for depth in (STEPWISE[CERTAIN], STEPWISE[COMPARED], WEIGHED):
-        assert sum(hint.mind.get(forced, False) for hint in found if (hint.place, hint.depth) == (at, depth)) > STRESS
 
 
 @SIZES

@@ -3,7 +3,7 @@ from random import Random
 import pytest
 
 from pencil.errors import SizeError
-from pencil.tasks.einstein import Einstein
+from pencil.tasks.einstein import Einstein, generate
 from tests.tasks.einstein.puzzles import RIDDLE, odd_puzzle
 
 
@@ -68,3 +68,21 @@ def test_the_same_seed_gives_the_same_trace() -> None:
 def test_a_minimal_task_samples_fewer_clues() -> None:
     plain, minimal = Einstein(5), Einstein(5, minimal=True)
     assert len(minimal.draw(0).clues) < len(plain.draw(0).clues)
+
+
+@pytest.mark.parametrize("size", [3, 4, 5])
+def test_an_unlikely_trace_tells_what_is_possible_and_goes_on_from_there(size: int) -> None:
+    task, answers = Einstein(size), set()
+    for index in range(30):
+        puzzle = task.draw(4, index)
+        trace, told = task.unlikely(puzzle, Random(index))
+        state = generate.random_state(puzzle, Random(index))
+        beginning, rest = trace.generated[:told], trace.generated[told:]
+        assert trace.prompt == task.prompt(puzzle)
+        assert beginning[:5] == ("[CALL]", "======", "Possible", "Assignments", "======")
+        assert " ".join(state.words()) in " ".join(beginning)
+        assert beginning[-1] == "\n"
+        assert rest[:3] == ("=>", "Puzzle", "not")
+        answers.add(task.answer(trace.final))
+    assert "No Solution" in answers
+    assert len(answers) > 2
