@@ -9,14 +9,13 @@ from collections.abc import Callable
 from typing import Any, cast
 
 from pencil.evaluate import evaluate
-from pencil.evaluate.run import REPEATS
+from pencil.evaluate.run import REPEATS, SPARE
 from pencil.generate.limits import Limits
 from pencil.model.checkpoint import Checkpoint
 from pencil.tasks import Format, Task
 from pencil.trace import Trace
 
 LONGER = 1.25
-SPARE = 64
 """A model may generate this many times the reasoner's tokens, and a few more."""
 
 

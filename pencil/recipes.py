@@ -152,7 +152,7 @@ def _recipe(
     batch: int = 4,
     stretch: int | None = None,
     choices: int = 1,
-    unlikely: float = 0.0,
+    rare: float = 0.0,
     renamed: float = 0.0,
     renamed_steps: int | None = None,
     window: int = 2_048,
@@ -162,7 +162,7 @@ def _recipe(
     """A recipe for problem sizes that are drawn equally often, or with the weights given; `changes` of the preset."""
     weights = dict(sizes) if isinstance(sizes, Mapping) else dict.fromkeys(sizes, 1.0)
     words = len(get_task(task, max(weights)).vocab)
-    sampled: dict[str, Any] = {"stretch": stretch, "choices": choices, "unlikely": unlikely, "window": window}
+    sampled: dict[str, Any] = {"stretch": stretch, "choices": choices, "rare": rare, "window": window}
     names: dict[str, Any] = {"renamed": renamed, "renamed_steps": renamed_steps}
     data = DataConfig(task, weights, batch=batch, hints=hints, **sampled, **names)
     return Recipe(data, preset(model, words, context=window, **changes), train)
@@ -179,7 +179,7 @@ def _puzzles(
 ) -> Recipe:
     """Large puzzles, after a few small ones; a head for each category and one more, and a layer to weigh houses in."""
     shape: dict[str, Any] = {"n_layers": 7, "d_model": d_model, "n_heads": max(sizes) + 1}
-    drawn: dict[str, Any] = {"batch": batch, "stretch": 1_200, "choices": choices, "unlikely": 0.25, "window": window}
+    drawn: dict[str, Any] = {"batch": batch, "stretch": 1_200, "choices": choices, "rare": 0.25, "window": window}
     return _start_with(_recipe("einstein", sizes, "small", train, **drawn, **shape, **PUZZLES), first, steps=600)
 
 

@@ -25,7 +25,7 @@ def eval_(
     rows: Annotated[int, typer.Option(min=1, help="Instances that think at the same time.")] = 64,
     processes: Annotated[
         int | None,
-        typer.Option(min=1, help="Processes that share them.", show_default="a thread each, for 16 instances or more"),
+        typer.Option(min=1, help="Processes that share them.", show_default="one for each thread and 16 instances"),
     ] = None,
     failures: Annotated[Path | None, typer.Option(help="Where to save what went wrong.", show_default=False)] = None,
     json_: Json = False,

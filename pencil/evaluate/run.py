@@ -7,12 +7,11 @@ from random import Random
 from typing import Any
 
 from pencil.errors import PencilError
-from pencil.evaluate.apart import Rows, run_apart
 from pencil.evaluate.metrics import Outcome, Report, summarise
+from pencil.evaluate.processes import Rows, can_be_dealt_out
 from pencil.generate.events import Stopped
 from pencil.generate.limits import Limits
 from pencil.model.protocol import Model
-from pencil.model.transformer import Transformer
 from pencil.tasks import Format, Task
 from pencil.tokens import Vocab
 from pencil.trace import Trace
@@ -71,8 +70,8 @@ def evaluate(
     prompts, marks = [vocab.encode(truth.prompt) for truth in truths], vocab.marks if format == "pencil" else None
     asked = Rows(prompts, own, marks, vocab.end, rows)
     start = time.perf_counter()
-    if processes > 1 and isinstance(model, Transformer) and model.embedding.weight.device.type == "cpu":
-        said = run_apart(asked, model, progress, processes)
+    if processes > 1 and can_be_dealt_out(model):
+        said = asked.run_in_processes(model, progress, processes)
     else:
         said = asked.run(model, progress)
     seconds = time.perf_counter() - start

@@ -9,7 +9,7 @@ from pathlib import Path
 from random import Random
 from typing import Any, ClassVar, Generic, Literal, TypeVar
 
-from pencil.errors import ParseError, SizeError
+from pencil.errors import ConfigError, ParseError, SizeError
 from pencil.tasks.hints import LAYERS, Hint
 from pencil.tokens import END, PROMPT_END, START, Vocab
 from pencil.trace import Trace, TraceWriter
@@ -95,12 +95,13 @@ class Task(ABC, Generic[Instance]):
         """
         return ()
 
-    def unlikely(self, instance: Instance, rng: Random) -> tuple[Trace[str], int]:
+    def rare_trace(self, instance: Instance, rng: Random) -> tuple[Trace[str], int]:
         """A trace that goes on from a situation which is rarely come to, and how many of its first words tell of it.
 
-        What follows can be learned from there; those words cannot, as they do not follow from the prompt.
+        What follows can be learned from there; those words cannot, as they do not follow from the prompt. A task need
+        not have any.
         """
-        return self.trace(instance), 0
+        raise ConfigError(f"{self.name} has no rare situations to begin in")
 
     @property
     def names(self) -> tuple[str, ...]:

@@ -7,7 +7,7 @@ from typing import Any, Literal, get_args
 
 from pencil.errors import ConfigError
 from pencil.model.config import ModelConfig
-from pencil.tasks import Format, get_task
+from pencil.tasks import Format, Task, get_task
 
 OptimizerName = Literal["muon", "adamw"]
 Fall = Literal["cosine", "line"]
@@ -39,8 +39,9 @@ class DataConfig:
     """How many of the stretches have other names, such as variables, than the reasoner gave; see `Task.names`."""
     renamed_steps: int | None = None
     """In how many steps that is so, the first ones; None means in all. What is asked for in the end has true names."""
-    unlikely: float = 0.0
-    """How many of the stretches begin in a situation that is rarely come to; see `Task.unlikely`."""
+    rare: float = 0.0
+    """How many of the stretches begin in a situation that is rarely come to, where thoughts are erased; see
+    `Task.rare_trace`."""
     window: int = 2048
     """The longest sequence the model reads; what is beyond is cut, as in the paper."""
     hints: bool = True
@@ -53,12 +54,14 @@ class DataConfig:
             _check_sizes(self.task, "first_sizes", self.first_sizes)
         if self.format not in get_args(Format):
             raise ConfigError(f"format is {self.format!r}; try one of {', '.join(get_args(Format))}")
-        for name in ("renamed", "unlikely"):
+        for name in ("renamed", "rare"):
             if not 0 <= getattr(self, name) <= 1:
                 share = getattr(self, name)
                 raise ConfigError(f"{name} is {share}; it needs to be a share of the stretches, from 0 to 1")
         if self.renamed and not get_task(self.task, max(self.sizes)).names:
             raise ConfigError(f"renamed is {self.renamed}, but {self.task} has no names to exchange; try 0")
+        if self.rare and type(get_task(self.task)).rare_trace is Task.rare_trace:
+            raise ConfigError(f"rare is {self.rare}, but {self.task} has no rare situations to begin in; try 0")
         least = {"stretch": 1, "renamed_steps": 0}
         given = {name: bound for name, bound in least.items() if getattr(self, name) is not None}
         _require(self, batch=1, choices=1, window=2, first_steps=0, **given)

@@ -77,14 +77,20 @@ class Data(Dataset[list[Batch]]):
         rng, _ = self._begin(index)
         _, size = self._begin(index - index % config.batch)  # all of a step are as large as its first: equal shares
         task = self.tasks[size]
+        rare = self._marks and config.rare and rng.random() < config.rare
+        stretch = self._draw_rare(task, rng) if rare else self._choose(index, task, rng)
+        hints = self._hints(task, stretch)
+        packed = pack(stretch.given, stretch.said, self._marks, hints, self.frames, self.outermost)
+        return packed.without(stretch.left_out).within(config.window)
+
+    def _choose(self, index: int, task: Task[Any], rng: Random) -> "Stretch":
+        """A stretch of a random instance; every other one has the rarest words of many."""
+        config = self.config
         among = config.choices if self._marks and config.stretch and index % 2 else 1  # whole traces differ in length
         ends = config.renamed_steps
         renamed = config.renamed if ends is None or index < ends * config.batch else 0.0
         drawn = [self._draw(task, rng, renamed) for _ in range(among)]
-        stretch = max(drawn, key=lambda some: self.rarity(some.said)) if len(drawn) > 1 else drawn[0]
-        hints = self._hints(task, stretch)
-        packed = pack(stretch.given, stretch.said, self._marks, hints, self.frames, self.outermost)
-        return packed.without(stretch.left_out).within(config.window)
+        return max(drawn, key=lambda some: self.rarity(some.said)) if len(drawn) > 1 else drawn[0]
 
     def _begin(self, index: int) -> tuple[Random, int]:
         """The random numbers of an instance, and the size that they begin with."""
@@ -99,8 +105,6 @@ class Data(Dataset[list[Batch]]):
 
     def _draw(self, task: Task[Any], rng: Random, share: float) -> "Stretch":
         """A stretch of a random instance; its names are other ones in a share of the cases."""
-        if self._marks and self.config.unlikely and rng.random() < self.config.unlikely:
-            return self._draw_unlikely(task, rng)
         trace = task.trace(draw(task, rng, held_out=False), self.config.format)
         renamed = share > 0 and rng.random() < share
         if renamed:
@@ -114,9 +118,9 @@ class Data(Dataset[list[Batch]]):
         unsettled = task.unsettled(self.vocab.decode(stretch.said)) if renamed else []
         return replace(stretch, unsettled=unsettled)
 
-    def _draw_unlikely(self, task: Task[Any], rng: Random) -> "Stretch":
-        """The first words that follow from a situation that is rarely come to."""
-        trace, told = task.unlikely(draw(task, rng, held_out=False), rng)
+    def _draw_rare(self, task: Task[Any], rng: Random) -> "Stretch":
+        """The words that tell of a situation that is rarely come to, and the first that follow from it."""
+        trace, told = task.rare_trace(draw(task, rng, held_out=False), rng)
         generated = self.vocab.encode(trace.generated)
         length = len(generated) if self.config.stretch is None else told + self.config.stretch
         return Stretch(self.vocab.encode(trace.prompt), generated[:length], unsettled=range(told))

@@ -10,7 +10,6 @@ import numpy as np
 import pytest
 
 from pencil.rule import Context
-from pencil.tasks import get_task
 from pencil.train.batch import Batch
 from pencil.train.config import DataConfig
 from pencil.train.data import PAIRS, Data, deal, random_stretch
@@ -152,11 +151,14 @@ def test_names_are_true_again_in_the_last_steps() -> None:
     assert first.packed(last + 1).ids.tolist() == never.packed(last + 1).ids.tolist()
 
 
-UNLIKELY = DataConfig("einstein", {3: 1.0}, stretch=200, unlikely=1.0)
+RARE = DataConfig("einstein", {3: 1.0}, stretch=200, rare=1.0)
 
 
-def test_an_unlikely_stretch_teaches_what_follows_and_not_how_it_came_to_that() -> None:
-    data = Data(UNLIKELY)
+@pytest.mark.parametrize("size", [3, 4, 5])
+@pytest.mark.parametrize(("frames", "layers"), [(0, 6), (2, 7)])
+def test_a_rare_stretch_teaches_what_follows_and_not_how_it_came_to_that(size: int, frames: int, layers: int) -> None:
+    config = replace(RARE, sizes={size: 1.0}, window=4_096)
+    data = Data(config, frames=frames, outermost=frames > 0, layers=layers)
     for index in range(5):
         packed = data.packed(index)
         targets, read = data.vocab.decode(packed.targets), data.vocab.decode(packed.ids)
@@ -166,20 +168,16 @@ def test_an_unlikely_stretch_teaches_what_follows_and_not_how_it_came_to_that() 
         assert len(packed.hints.mind)
 
 
-def test_a_share_of_the_stretches_is_unlikely_where_thoughts_are_erased() -> None:
-    def unlikely(config: DataConfig) -> int:
-        starts = [Data(config).packed(index).targets[:3].tolist() for index in range(30)]
-        return starts.count(Data(UNLIKELY).packed(0).targets[:3].tolist())
+@pytest.mark.parametrize("choices", [1, 8])
+def test_a_share_of_the_stretches_is_rare_where_thoughts_are_erased(choices: int) -> None:
+    def rare(config: DataConfig) -> int:
+        data = Data(replace(config, choices=choices))
+        first = data.vocab.encode(("=>", "Puzzle", "not"))
+        return sum(data.packed(index).targets[:3].tolist() == first for index in range(40))
 
-    few = replace(UNLIKELY, unlikely=0.3)
-    assert 3 < unlikely(few) < 20
-    assert unlikely(replace(few, format="cot")) == 0
-
-
-def test_a_task_without_rare_situations_teaches_as_ever() -> None:
-    task = get_task("qbf", 3)
-    instance = task.draw(0)
-    assert task.unlikely(instance, Random(0)) == (task.trace(instance), 0)
+    assert rare(RARE) == 40
+    assert 5 < rare(replace(RARE, rare=0.3)) < 20
+    assert rare(replace(RARE, format="cot")) == 0
 
 
 def test_another_seed_gives_other_data() -> None:

@@ -41,10 +41,10 @@ def random_state(puzzle: Puzzle, rng: Random) -> State:
             for at in range(puzzle.size):
                 if at != solution[value] and rng.random() < share:
                     state.remove(value, at)
-    if rng.random() < CONTRADICTORY:
-        value = rng.choice(list(solution))
-        if state.has_several(value, solution[value]):
-            state.remove(value, solution[value])
+    open_values = [value for value, at in solution.items() if state.has_several(value, at)]
+    if open_values and rng.random() < CONTRADICTORY:
+        value = rng.choice(open_values)
+        state.remove(value, solution[value])
     return state
 
 

@@ -18,7 +18,8 @@ how all that is put together takes long. So a learner is told, from the first la
 - WEIGHED, where a model has layers enough: in a first phase, each house has had its certain values of the clue's
   categories in mind when it was COMPARED, and now looks, by category, at the other houses that can still hold them.
   Attention finds one such house as surely as many; an average over all houses does not. In a second phase, the houses
-  that can hold just one of the two values.
+  that can hold just one of the two values. A head more looks at the value that was removed last, which knows where it
+  is certain.
 - DECIDED: at the end of a line, the value of the next one, and its house, or in a first phase its verb; the next clue
   of a list, the cell to branch on, the value to try.
 """

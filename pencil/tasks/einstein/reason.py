@@ -22,7 +22,7 @@ class Reasoner:
 
     def reason(self, state: State | None = None) -> None:
         """Think the whole puzzle through, up to who owns the Fish; from a state, with what it leaves open."""
-        state = state or State(self.layout)
+        state = State(self.layout) if state is None else state
         unsatisfied = [index for index, clue in enumerate(self.clues) if not is_satisfied(clue, state)]
         solution = self._solve(state, unsatisfied)
         if solution is None:

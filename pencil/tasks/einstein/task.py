@@ -75,7 +75,7 @@ class Einstein(Task[Puzzle]):
         """Propagate, sum up and branch."""
         Reasoner(instance, write, self.tail_recursion).reason()
 
-    def unlikely(self, instance: Puzzle, rng: Random) -> tuple[Trace[str], int]:
+    def rare_trace(self, instance: Puzzle, rng: Random) -> tuple[Trace[str], int]:
         """It is told what is possible, as if that had been found out."""
         write = TraceWriter()
         Reasoner(instance, write, self.tail_recursion).reason(generate.random_state(instance, rng))

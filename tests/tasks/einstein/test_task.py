@@ -71,11 +71,11 @@ def test_a_minimal_task_samples_fewer_clues() -> None:
 
 
 @pytest.mark.parametrize("size", [3, 4, 5])
-def test_an_unlikely_trace_tells_what_is_possible_and_goes_on_from_there(size: int) -> None:
+def test_a_rare_trace_tells_what_is_possible_and_goes_on_from_there(size: int) -> None:
     task, answers = Einstein(size), set()
     for index in range(30):
         puzzle = task.draw(4, index)
-        trace, told = task.unlikely(puzzle, Random(index))
+        trace, told = task.rare_trace(puzzle, Random(index))
         state = generate.random_state(puzzle, Random(index))
         beginning, rest = trace.generated[:told], trace.generated[told:]
         assert trace.prompt == task.prompt(puzzle)
