@@ -32,6 +32,12 @@ def test_a_model_that_ships_is_known_by_its_name(pencil: RunPencil) -> None:
     assert (report["task"], report["size"], report["count"]) == ("sat", 3, 2)
 
 
+def test_processes_share_the_instances(pencil: RunPencil) -> None:
+    result = pencil("eval", "sat3", "--count", 4, "--processes", 2, "--json")
+    [report] = json.loads(result.out)["reports"]
+    assert (report["count"], report["accuracy"]) == (4, 1.0)
+
+
 @pytest.mark.parametrize("format", ["pencil", "cot", "direct"])
 def test_json_of_any_format(pencil: RunPencil, run_directory: Path, format: str) -> None:
     result = pencil("eval", run_directory, "--count", 2, "--format", format, "--json")
