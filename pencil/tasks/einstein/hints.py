@@ -20,6 +20,7 @@ how all that is put together takes long. So a learner is told, from the first la
   Attention finds one such house as surely as many; an average over all houses does not. In a second phase, the houses
   that can hold just one of the two values. A head more looks at the value that was removed last, which knows where it
   is certain.
+- In the end, before the owner of the Fish is named: the nationalities that are ruled out for the house, LOOKED_UP too.
 - DECIDED: at the end of a line, the value of the next one, and its house, or in a first phase its verb; the next clue
   of a list, the cell to branch on, the value to try.
 """
@@ -61,6 +62,7 @@ class Hinter:
         self.heads = {category: head for head, category in enumerate(reader.values)}
         self.last_head = len(self.heads)
         self.house_words: dict[str, int] = {}  # where each house was looked up last
+        self.owning = ""  # the house that owns the Fish, once it is said
         self.undecided: tuple[int, str] | None = None  # the end and the phase of a line, until the next one is known
 
     def follow(self, word: str, place: int) -> None:
@@ -89,6 +91,10 @@ class Hinter:
             self._look_up_open_cell(place)
         elif line == ["Trying", "possibility"]:
             self._look_up_tries(place)
+        elif line[:1] == ["=>"] and word in reader.houses:
+            self.owning = word
+        elif line == ["=>", "the"] and self.stepwise:
+            self._look_up_cell(place, self.owning, "Nationality", reader.lines)
         elif line[:2] == ["PHASE", "1:"] and reader.clue in reader.clues:
             clue = reader.clues[reader.clue]
             first, *second = clue.values.values()

@@ -229,6 +229,16 @@ def test_changes_are_known_before_they_are_summed_up(size: int, index: int) -> N
     assert seen
 
 
+@SIZES
+def test_with_layers_enough_the_owner_is_known_before_it_is_named(size: int) -> None:
+    words = words_of(trace_of(size))
+    place = len(words) - 6
+    assert words[place - 1 : place + 1] == ["=>", "the"]
+    known = mind_at(hints(words, size, ENOUGH), LOOKED_UP)[place]
+    assert [name for name, out in known.items() if not out] == [words[place + 1]]
+    assert place not in mind_at(hints(words, size, ENOUGH - 1), LOOKED_UP)
+
+
 def test_a_line_is_noted_where_it_has_named_its_house() -> None:
     prompt = "<|startoftext|> Constraint#1 : the Brit is the same house as the one who keeps Fish <|endofprompt|>"
     heading = "PHASE 1: Single-value logic for Brit and Fish under SAME constraint"
