@@ -5,9 +5,13 @@ from pathlib import Path
 import pytest
 
 from experiments import comparison
-from experiments.comparison import RATES, Paper, cells, jobs, one_at_a_time, points, shipped, spent, table
+from experiments.comparison import RATES, TIMED, Paper, cells, jobs, one_at_a_time, points, shipped, spent, table
 from experiments.experiment import Options, Result
 from experiments.models import Job, Measure
+from experiments.models import _folder as folder
+from experiments.models import _require_same as require_same
+
+MEASURED = Path(__file__).parents[2] / "experiments" / "results" / "measured"
 
 
 def test_a_size_without_a_number_is_a_dash() -> None:
@@ -82,3 +86,10 @@ def test_what_solves_no_size_is_not_timed(monkeypatch: pytest.MonkeyPatch) -> No
 def test_a_curve_has_one_point_for_each_size_in_their_order() -> None:
     reports = [{"size": 3, "accuracy": 0.9}, {"size": 5, "accuracy": 0.5}, {"size": 3, "accuracy": 1.0}]
     assert points(reports, "accuracy") == ([3, 5], [100, 50])
+
+
+@pytest.mark.parametrize("task", ["sat", "qbf", "einstein"])
+def test_what_was_measured_is_of_the_models_that_would_be_trained_today(task: str) -> None:
+    for job in jobs(task, TIMED, Options()):
+        [path] = (MEASURED / folder(job)).glob("sizes-*.json")
+        require_same(job, path)
