@@ -17,6 +17,7 @@ from typing import Any
 from experiments.cost import BATCHES, Cost, training_cost
 from experiments.experiment import machine
 from pencil.cli.progress import progress_bar
+from pencil.errors import PencilError
 from pencil.evaluate import evaluate, usual_processes
 from pencil.files import write_atomically
 from pencil.model.checkpoint import Checkpoint, read, save
@@ -144,7 +145,10 @@ def main() -> None:
     parser.add_argument("--remark", default="", help="what the recipe does not tell about the run")
     parser.add_argument("--home", type=Path, default=HOME, help="where models that ship are")
     options = parser.parse_args()
-    print(ship(options.run, options.home / options.name, options.count, options.seed, options.remark))
+    try:
+        print(ship(options.run, options.home / options.name, options.count, options.seed, options.remark))
+    except PencilError as error:
+        parser.error(str(error))
 
 
 if __name__ == "__main__":

@@ -85,3 +85,14 @@ def test_what_is_no_run_is_said_so(run: Path, tmp_path: Path) -> None:
     (tmp_path / "metrics.jsonl").write_text("")
     with pytest.raises(CheckpointError, match="no step in its journal"):
         training_cost(tmp_path)
+
+
+def test_what_cannot_ship_is_said_in_a_line(
+    run: Path, tmp_path: Path, monkeypatch: pytest.MonkeyPatch, capsys: pytest.CaptureFixture[str]
+) -> None:
+    monkeypatch.setattr(sys, "argv", ["ship", str(run / "model"), "mine", "--home", str(tmp_path)])
+    with pytest.raises(SystemExit) as stopped:
+        ship.main()
+    assert stopped.value.code == 2
+    assert "expected a run of `pencil train`" in capsys.readouterr().err
+    assert not list(tmp_path.iterdir())
