@@ -46,7 +46,7 @@ def jobs(task: str, formats: Sequence[Format], options: Options) -> list[Job]:
     return [
         Job(
             f"{task}-{format}" if recipe == task else f"{task}-{format}-{recipe}",
-            _comparable(recipe_for(recipe, format, options, rate=RATES.get(task))),
+            _shallow(recipe_for(recipe, format, options, rate=RATES.get(task))),
             None if options.quick else options.minutes or minutes,
         )
         for format in formats
@@ -54,10 +54,9 @@ def jobs(task: str, formats: Sequence[Format], options: Options) -> list[Job]:
     ]
 
 
-def _comparable(recipe: "Recipe") -> "Recipe":
-    """With few layers, and without stretches that no chain of thought could begin with."""
-    few = replace(recipe.model, n_layers=min(LAYERS, recipe.model.n_layers))
-    return replace(recipe, data=replace(recipe.data, rare=0.0), model=few)
+def _shallow(recipe: "Recipe") -> "Recipe":
+    """With few layers."""
+    return replace(recipe, model=replace(recipe.model, n_layers=min(LAYERS, recipe.model.n_layers)))
 
 
 def compare(tasks: Sequence[str], formats: Sequence[Format], options: Options) -> Result:

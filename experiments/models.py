@@ -55,7 +55,10 @@ Measure = Callable[["Checkpoint", Path], Result]
 def recipe_for(
     name: str, format: "Format", options: Options, sizes: Sequence[int] | None = None, rate: float | None = None
 ) -> "Recipe":
-    """A named recipe in another format, for other sizes, at another rate; a quick one is tiny and takes few steps."""
+    """A named recipe in another format, for other sizes, at another rate; a quick one is tiny and takes few steps.
+
+    It has no stretches that no chain of thought could begin with.
+    """
     from pencil.recipes import adjust, get_recipe
     from pencil.tasks import get_task
 
@@ -64,7 +67,8 @@ def recipe_for(
     if options.quick:
         weights = dict(list(weights.items())[:2])
     words = len(get_task(recipe.data.task, max(weights)).vocab)
-    recipe = replace(recipe, data=replace(recipe.data, sizes=weights), model=replace(recipe.model, vocab_size=words))
+    data, model = replace(recipe.data, sizes=weights, rare=0.0), replace(recipe.model, vocab_size=words)
+    recipe = replace(recipe, data=data, model=model)
     if not options.quick:
         return recipe
     return replace(

@@ -32,7 +32,7 @@ def sat3() -> Recipe:
 def einstein3() -> Recipe:
     """Puzzles of 3 houses, 1.3M parameters, on two CPU cores."""
     train = TrainConfig(steps=4_450, learning_rate=4e-3, hints_fade=0.7)
-    return _recipe("einstein", [3], "small", train, stretch=600, choices=8, **PUZZLES)
+    return _recipe("einstein", [3], "small", train, stretch=600, choices=8, rare=0.25, **PUZZLES)
 
 
 def einstein4() -> Recipe:
@@ -52,6 +52,12 @@ def einstein() -> Recipe:
     train = TrainConfig(steps=3_000, learning_rate=5e-3, fall="line", hints_fade=0.7)
     drawn: dict[str, Any] = {"batch": 4, "choices": 4, "first": (3, 4)}
     return _puzzles({4: 1.0, 5: 3.0}, train, window=4_096, d_model=192, **drawn)
+
+
+def einstein5_wide() -> Recipe:
+    """Puzzles of 5 houses, 3.4M parameters; goes on where `einstein` ends."""
+    recipe = einstein()
+    return replace(recipe, data=replace(recipe.data, sizes={5: 1.0}))
 
 
 def qbf() -> Recipe:
@@ -96,6 +102,7 @@ RECIPES: dict[str, Callable[[], Recipe]] = {
         einstein4,
         einstein5,
         einstein,
+        einstein5_wide,
         qbf,
         sat,
         paper_sat,
