@@ -20,7 +20,10 @@ how all that is put together takes long. So a learner is told, from the first la
   Attention finds one such house as surely as many; an average over all houses does not. In a second phase, the houses
   that can hold just one of the two values. A head more looks at the value that was removed last, which knows where it
   is certain.
+  Where a first phase names a house to remove a value from or to force one in, the word at which it was looked up.
 - In the end, before the owner of the Fish is named: the nationalities that are ruled out for the house, LOOKED_UP too.
+  In the list of clues after a propagation, the next one is found by the one said last: the word after its deduction has
+  LOOKED_UP which clue stayed open, and looks at the word after the deduction of the one that stayed open before it.
 - DECIDED: at the end of a line, the value of the next one, and its house, or in a first phase its verb; the next clue
   of a list, the cell to branch on, the value to try.
 """
@@ -63,10 +66,14 @@ class Hinter:
         self.last_head = len(self.heads)
         self.house_words: dict[str, int] = {}  # where each house was looked up last
         self.owning = ""  # the house that owns the Fish, once it is said
+        self.applied: tuple[str, int] | None = None  # the last clue, until it is known whether it stays open
+        self.kept: dict[str, int] | None = None  # those that did, by the words that tell; None before any is applied
         self.undecided: tuple[int, str] | None = None  # the end and the phase of a line, until the next one is known
 
     def follow(self, word: str, place: int) -> None:
         """After one more word that the reader has read."""
+        if self.stepwise:
+            self._follow_clues(word, place)
         if word == SEP and self.reader.summing_up:
             self._decide()
             self._sum_up(place)
@@ -74,6 +81,23 @@ class Hinter:
             self._end_line(place)
         elif word not in (START, CALL, SEP, RETURN):
             self._within_line(word, place)
+
+    def _follow_clues(self, word: str, place: int) -> None:
+        """Which clues stay open: the word after a deduction tells, and knows the one that stayed open before."""
+        reader = self.reader
+        if reader.line == ["Remove"]:
+            self.applied = None
+        elif self.applied and (reader.line in (["Applying"], ["======"]) or (word == SEP and not reader.summing_up)):
+            clue, named = self.applied
+            self.kept = self.kept or {}
+            self._hint(place, LOOKED_UP, _among(reader.clues, {clue}), {self.last_head: [named]})
+            self._hint(place, CERTAIN, looks={self.last_head: list(self.kept.values())[-1:] or NOWHERE})
+            self.kept[clue], self.applied = place, None
+        if reader.line[:1] == ["Applying"] and reader.line[1:] == [word]:
+            self.applied = word, place
+            self.kept = self.kept or {}
+        elif reader.line == ["Trying"] or (word in ("\n", RETURN) and reader.line[:1] == ["Unsatisfied"]):
+            self.applied = self.kept = None
 
     def _within_line(self, word: str, place: int) -> None:
         """What is known of the cell, the clue or the list that is about to be printed."""
@@ -95,6 +119,8 @@ class Hinter:
             self.owning = word
         elif line == ["=>", "the"] and self.stepwise:
             self._look_up_cell(place, self.owning, "Nationality", reader.lines)
+        elif line[3:] == [word] and line[0] in ("Removing", "Forcing") and reader.phase == "1:" and self.stepwise:
+            self._hint(place - 1, WEIGHED, self._only(word), {0: [self.house_words[word]]})
         elif line[:2] == ["PHASE", "1:"] and reader.clue in reader.clues:
             clue = reader.clues[reader.clue]
             first, *second = clue.values.values()
@@ -311,7 +337,16 @@ class Hinter:
         self._hint(place, LOOKED_UP, _among(self.reader.clues, rest[1:2]), {self.last_head: [listed[rest[:2][-1]]]})
 
     def _look_up_open_clues(self, place: int) -> None:
-        """Within a list of clues: those of the last list, and those that were removed since; then the next one."""
+        """Within a list of clues: those of the last list, and those that were removed since; then the next one.
+
+        With layers enough, the next one that stayed open is found by the one said last, which it knows.
+        """
+        if self.kept is not None:
+            following = list(self.kept)[len(self.reader.body()) - 3 :][:1]
+            looks = {0: [self.kept[clue] for clue in following] or NOWHERE}
+            self._hint(place, COMPARED, _among(self.reader.clues, following), looks)
+            self._hint(place, DECIDED, _among(self.reader.clues, following))
+            return
         listed, removed = self.reader.open_clues
         looks = {head: list(clues.values()) or NOWHERE for head, clues in enumerate(self.reader.open_clues)}
         still = [clue for clue in listed if clue not in removed]

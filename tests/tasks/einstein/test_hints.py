@@ -296,18 +296,60 @@ def test_the_clues_of_a_list_are_known_before(size: int, index: int) -> None:
 
 @SIZES
 @pytest.mark.parametrize("index", range(3))
-def test_hints_are_the_same_from_any_point_on(size: int, index: int) -> None:
+def test_with_layers_enough_each_clue_of_a_list_is_found_by_the_one_before(size: int, index: int) -> None:
+    words = words_of(trace_of(size, index))
+    found = hints(words, size, ENOUGH)
+    known, decided = mind_at(found, LOOKED_UP), mind_at(found, DECIDED)
+    looks = {(hint.place, hint.depth): hint.looks for hint in found if hint.looks}
+
+    def named(place: int) -> list[str]:
+        """The clue that a word after a deduction is about."""
+        return [clue for clue, is_open in known[place].items() if is_open]
+
+    followed = 0
+    for start in [place for place, word in enumerate(words) if word == "Propagation" and words[place - 1] == "After"]:
+        start = words.index("are", start)
+        end = words.index("[RETURN]", start)
+        before = NOWHERE
+        for place in range(start, end):
+            assert [clue for clue, is_next in decided[place].items() if is_next] == words[place + 1 : end][:1]
+            [found_at] = looks[place, STEPWISE[COMPARED]].values()
+            if place + 1 < end:
+                followed += 1
+                assert named(found_at[0]) == [words[place + 1]]
+                assert list(looks[found_at[0], STEPWISE[CERTAIN]].values()) == [before]
+            else:
+                assert found_at == NOWHERE
+            before = found_at
+    assert followed
+
+
+@SIZES
+def test_with_layers_enough_the_house_of_a_first_phase_is_found_where_it_was_looked_up(size: int) -> None:
+    words = words_of(trace_of(size))
+    known = mind_at(hints(words, size, ENOUGH), WEIGHED)
+    lines = [place for place, word in enumerate(words) if word == "pinned" and words[place + 2] == "another"]
+    assert lines
+    for place in lines:
+        at = max(where for where in range(place) if words[where] == "from")
+        assert [where for where, holds in known[at].items() if holds] == [words[at + 1]]
+
+
+@SIZES
+@pytest.mark.parametrize("index", range(3))
+@pytest.mark.parametrize("layers", [ENOUGH - 1, ENOUGH])
+def test_hints_are_the_same_from_any_point_on(size: int, index: int, layers: int) -> None:
     trace = trace_of(size, index)
-    whole = hints(words_of(trace), size)
+    whole = hints(words_of(trace), size, layers)
     returns = [place for place, word in enumerate(trace.generated) if word == "[RETURN]"]
     failed = [place for place in returns if trace.generated[place - 1] == "Solution"]
     for start in [place + 1 for place in (Random(index).choice(returns), *failed[:1])]:
         live = Context(trace.prompt, trace.marks)
         live.extend(trace.generated[:start])
         context, rest = list(live), trace.generated[start : start + 400]
-        stretch = hints([*context, *rest], size)
+        stretch = hints([*context, *rest], size, layers)
         shift = len(trace.prompt) + start - len(context)
-        for depth in (NOTED, LOOKED_UP, CERTAIN, COMPARED, DECIDED):
+        for depth in {hint.depth for hint in whole}:
             full, part = mind_at(whole, depth), mind_at(stretch, depth)
             last = len(context) + len(rest) - 100  # the line after is not known at the end
             expected = {place - shift: mind for place, mind in full.items() if len(context) <= place - shift < last}
@@ -316,15 +358,17 @@ def test_hints_are_the_same_from_any_point_on(size: int, index: int) -> None:
 
 @SIZES
 @pytest.mark.parametrize("index", range(3))
-def test_no_hint_looks_at_a_later_word(size: int, index: int) -> None:
-    for hint in hints(words_of(trace_of(size, index)), size):
+@pytest.mark.parametrize("layers", [ENOUGH - 1, ENOUGH])
+def test_no_hint_looks_at_a_later_word(size: int, index: int, layers: int) -> None:
+    for hint in hints(words_of(trace_of(size, index)), size, layers):
         assert all(place <= hint.place for places in hint.looks.values() for place in places)
 
 
 @SIZES
 @pytest.mark.parametrize("frames", [0, 2])
 def test_what_is_looked_at_can_be_seen(size: int, frames: int) -> None:
-    data = Data(DataConfig("einstein", {size: 1.0}, stretch=300, window=4_096), frames=frames, outermost=True)
+    config = DataConfig("einstein", {size: 1.0}, stretch=300, window=4_096)
+    data = Data(config, frames=frames, outermost=True, layers=ENOUGH)
     for index in range(3):
         packed = data.packed(index)
         sees = packed.sees()
