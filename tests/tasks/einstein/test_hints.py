@@ -1,4 +1,5 @@
 import re
+from collections.abc import Sequence
 from itertools import pairwise
 from random import Random
 
@@ -310,7 +311,7 @@ def test_with_layers_enough_each_clue_of_a_list_is_found_by_the_one_before(size:
     for start in [place for place, word in enumerate(words) if word == "Propagation" and words[place - 1] == "After"]:
         start = words.index("are", start)
         end = words.index("[RETURN]", start)
-        before = NOWHERE
+        before: Sequence[int] = NOWHERE
         for place in range(start, end):
             assert [clue for clue, is_next in decided[place].items() if is_next] == words[place + 1 : end][:1]
             [found_at] = looks[place, STEPWISE[COMPARED]].values()
