@@ -51,6 +51,10 @@ def train(
     workers: Annotated[int, typer.Option(min=0, help="Processes that draw instances ahead of the step.")] = 1,
     threads: Annotated[int | None, typer.Option(min=1, help="CPU threads.", show_default="all cores")] = None,
     bf16: Annotated[bool, typer.Option("--bf16", help="Compute in bfloat16; for GPUs, and CPUs that have it.")] = False,
+    native: Annotated[
+        bool,
+        typer.Option("--native/--no-native", help="Compile attention for this CPU, if it has a C++ compiler."),
+    ] = True,
     compile_: Annotated[bool, typer.Option("--compile", help="Compile the model; for GPUs.")] = False,
     list_: Annotated[bool, typer.Option("--list", help="Show the recipes.")] = False,
 ) -> None:
@@ -91,7 +95,8 @@ def train(
         if bf16 and device == "cpu" and not has_bf16():
             line.say("this CPU has no instructions for bfloat16; without --bf16 it may be many times faster")
         hooks = Hooks(_evaluator(chosen, line), line.report, line.say)
-        trainer = run(chosen, directory, Machine(device, workers, threads, bf16, compile_), hooks, resume=resume)
+        machine = Machine(device, workers, threads, bf16, native, compile_)
+        trainer = run(chosen, directory, machine, hooks, resume=resume)
     if not trainer.world.leads:
         return
     if not trainer.done:

@@ -3,7 +3,7 @@
 Shapes in comments: N packed tokens, A that ask, in chunks of Q, K keys of a chunk, H heads of width E, L looks.
 """
 
-from collections.abc import Iterator, Sequence
+from collections.abc import Callable, Iterator, Sequence
 from dataclasses import dataclass
 from functools import cached_property
 from typing import Any
@@ -16,6 +16,7 @@ from torch.nn import functional as F
 from pencil.model.frames import in_sight
 from pencil.train.batch import Batch, Chunks
 from pencil.train.bf16 import BFloat16Attention, Chunk, fill_chunk
+from pencil.train.native import WIDTHS, NativeAttention, Sight, has_tiles, library
 from pencil.train.pack import Ints
 
 FAINT = 1e-12
@@ -52,25 +53,40 @@ class Bucket:
         return rows.view(len(self.mask), -1, *rows.shape[1:]).transpose(1, 2)
 
 
+Way = Callable[[Tensor, Tensor, Tensor], tuple[Tensor, Tensor]]
+"""(q, k, v) -> mixed values (A, H, E), and the logarithm of what the exponentials of a query's scores add up to (A, H).
+
+The second is what a share of attention is a share of.
+"""
+
+
 class ChunkedAttention:
     """The `attend` of a batch's chunks; indices and masks are made once for all layers."""
 
-    def __init__(self, batch: Batch, chunks: Chunks, device: torch.device, dtype: torch.dtype) -> None:
+    def __init__(
+        self, batch: Batch, chunks: Chunks, device: torch.device, dtype: torch.dtype, native: bool = False
+    ) -> None:
+        self.batch, self.chunks, self.dtype = batch, chunks, dtype
         self.queries = torch.from_numpy(chunks.queries).to(device)
-        keys = [torch.from_numpy(some).to(device) for some in chunks.keys]
-        self.buckets, start = [], 0
-        for some, mask in zip(keys, _masks(batch, self.queries, keys), strict=True):
+        self.may_be_native = native and device.type == "cpu" and library() is not None
+
+    @cached_property
+    def buckets(self) -> list[Bucket]:
+        """The chunks as torch's operations read them."""
+        keys = [torch.from_numpy(some).to(self.queries.device) for some in self.chunks.keys]
+        buckets, start = list[Bucket](), 0
+        for some, mask in zip(keys, _masks(self.batch, self.queries, keys), strict=True):
             rows = slice(start, start + mask.shape[0] * mask.shape[2])
-            self.buckets.append(Bucket(rows, some.flatten().clamp(min=0), mask.to(dtype)))
+            buckets.append(Bucket(rows, some.flatten().clamp(min=0), mask.to(self.dtype)))
             start = rows.stop
+        return buckets
 
     @torch.compiler.disable  # type: ignore[untyped-decorator]  # shapes change with each batch; the rest compiles once
     def __call__(self, layer: int, q: Tensor, k: Tensor, v: Tensor) -> Tensor:
         """(A, H, E) queries, (N, H, E) keys and values -> (A, H, E)."""
-        if self._in_bf16:
-            return self.bf16(q, k, v)[0]
-        if self._fits_kernel(q, k, v):
-            return self.fused(q, k, v)[0]
+        way = self._fast_way(q, k, v)
+        if way is not None:
+            return way(q, k, v)[0]
         mixed = []
         for bucket in self.buckets:
             [queries], [keys, values] = bucket.cut(q), bucket.gather(k, v)
@@ -82,26 +98,34 @@ class ChunkedAttention:
 
         Looks (L, 3) are a query, a head and a key; those of one query and head share one share.
         """
-        way = self.bf16 if self._in_bf16 else self.fused if self._fits_kernel(q, k, v) else self.plain
-        mixed, sums = way(q, k, v)
+        mixed, sums = (self._fast_way(q, k, v) or self.plain)(q, k, v)
         query, head, key = torch.from_numpy(looks.T.copy()).to(q.device)
         named = (q[query, head] * k[key, head]).sum(-1) * q.shape[-1] ** -0.5  # (L,)
         pairs, pair = (query * q.shape[-2] + head).unique(return_inverse=True)
         return mixed, _sum_up(named, pair, len(pairs)) - sums.flatten()[pairs]
+
+    def _fast_way(self, q: Tensor, k: Tensor, v: Tensor) -> Way | None:
+        """Code compiled for this machine, or one of torch's kernels for CPUs."""
+        if self._fits_native(q):
+            return self.native
+        if self._in_bf16:
+            return self.bf16
+        return self.fused if self._fits_kernel(q, k, v) else None
 
     @property
     def _in_bf16(self) -> bool:
         """Whether products are asked for in bfloat16, on a CPU; other devices have kernels for that."""
         return self.queries.is_cpu and torch.is_autocast_enabled("cpu")
 
+    def _fits_native(self, q: Tensor) -> bool:
+        known = self.may_be_native and self.dtype == torch.float32 and q.shape[-1] in WIDTHS
+        return known and (has_tiles() or not self._in_bf16)
+
     def _fits_kernel(self, q: Tensor, k: Tensor, v: Tensor) -> bool:
-        return q.is_cpu and q.dtype == k.dtype == v.dtype == self.buckets[0].mask.dtype
+        return q.is_cpu and q.dtype == k.dtype == v.dtype == self.dtype
 
     def plain(self, q: Tensor, k: Tensor, v: Tensor) -> tuple[Tensor, Tensor]:
-        """Mixed values (A, H, E), and the logarithm of what the exponentials of each query's scores add up to, (A, H).
-
-        The second is what a share of attention is a share of.
-        """
+        """Operation by operation."""
         mixed, sums = [], []
         for bucket in self.buckets:
             [queries], [keys, values] = bucket.cut(q), bucket.gather(k, v)
@@ -111,9 +135,20 @@ class ChunkedAttention:
         return _together(mixed), _together(sums)
 
     def fused(self, q: Tensor, k: Tensor, v: Tensor) -> tuple[Tensor, Tensor]:
-        """The same by torch's kernel for CPUs, which does not hold the scores; it knows the sums, and hides them."""
+        """By torch's kernel for CPUs, which does not hold the scores; it knows the sums, and hides them."""
         found: tuple[Tensor, Tensor] = _FusedAttention.apply(q, k, v, self.buckets)  # type: ignore[no-untyped-call]
         return found
+
+    def native(self, q: Tensor, k: Tensor, v: Tensor) -> tuple[Tensor, Tensor]:
+        """By code that was compiled for this machine, in bfloat16 if that is asked for."""
+        in_bf16 = self._in_bf16
+        with torch.autocast("cpu", enabled=False):
+            found: tuple[Tensor, Tensor] = NativeAttention.apply(q, k, v, self._sight, in_bf16)  # type: ignore[no-untyped-call]
+        return found
+
+    @cached_property
+    def _sight(self) -> Sight:
+        return Sight(self.batch, self.chunks)
 
     def bf16(self, q: Tensor, k: Tensor, v: Tensor) -> tuple[Tensor, Tensor]:
         """About the same in bfloat16."""

@@ -60,6 +60,8 @@ class Machine:
     """Of the CPU, or as many as torch would take; each computes the gradient of a share of the batch."""
     bf16: bool = False
     """Products in bfloat16, those of Muon too; weights, moments and sums stay in float32."""
+    native: bool = True
+    """Attention compiled for this CPU, where there is a compiler; otherwise torch's."""
     compile: bool = False
 
 
@@ -86,7 +88,7 @@ class Trainer:
         self.hands = Hands(shares, threads)
         self.model = Transformer(recipe.model, seed=recipe.train.seed).to(self.world.device)
         scale_additions(self.model, recipe.train.additions)
-        self.loss = self._wrap(PackedLoss(self.model))
+        self.loss = self._wrap(PackedLoss(self.model, machine.native))
         self.optimizers = Optimizers(self.model, recipe.train, self.hands, machine.bf16)
         self.meter = Meter(self.data.vocab)
         self.journal = Journal(out / "metrics.jsonl")

@@ -34,9 +34,10 @@ class Loss(NamedTuple):
 class PackedLoss(nn.Module):
     """A batch to its loss; a module, so that it can be wrapped for many machines."""
 
-    def __init__(self, model: Transformer) -> None:
+    def __init__(self, model: Transformer, native: bool = False) -> None:
         super().__init__()
         self.model = model
+        self.native = native
 
     def forward(self, batch: Batch) -> Loss:
         """The loss on the tokens the model generates."""
@@ -45,7 +46,10 @@ class PackedLoss(nn.Module):
             torch.from_numpy(array).to(weight.device, non_blocking=True)
             for array in (batch.ids, batch.positions, batch.inputs, batch.targets)
         )
-        every, last = (ChunkedAttention(batch, part, weight.device, weight.dtype) for part in (batch.every, batch.last))
+        every, last = (
+            ChunkedAttention(batch, part, weight.device, weight.dtype, self.native)
+            for part in (batch.every, batch.last)
+        )
         hints = HintLoss(self.model, batch, every)
         blocks = hints.listen_in(frugal_blocks(self.model, ids, last))
         config = self.model.config
