@@ -4,9 +4,9 @@
 
 Padded: each x^(i) is a sequence of its own, a few at a time are padded to the longest of them; the same instance, the
 same loss, which is checked. Dense: as many tokens in plain causal rows as long as the trace's peak. Bfloat16: what
-`pencil train --bf16` does, on a CPU that has products in it. Torch's attention: what `--no-native` does. The instance is the first of seed 0 with a trace that is
-not too long. The model is the paper's of 10.63M parameters, with random weights; --quick takes a tiny one, at which
-attention weighs more.
+`pencil train --bf16` does, on a CPU that has products in it. Torch's attention: what `--no-native` does. The instance
+is the first of seed 0 with a trace that is not too long. The model is the paper's of 10.63M parameters, with random
+weights; --quick takes a tiny one, at which attention weighs more.
 """
 
 import time

@@ -57,7 +57,7 @@ def einstein() -> Recipe:
 def einstein5_wide() -> Recipe:
     """Puzzles of 5 houses, 3.4M parameters; goes on where `einstein` ends."""
     recipe = einstein()
-    return replace(recipe, data=replace(recipe.data, sizes={5: 1.0}))
+    return replace(recipe, data=replace(recipe.data, sizes={5: 1.0}, choices=1, rare=0.35))
 
 
 def qbf() -> Recipe:

@@ -10,7 +10,6 @@
 #include <algorithm>
 #include <cmath>
 #include <cstdint>
-#include <cstring>
 #include <thread>
 #include <vector>
 
@@ -65,7 +64,7 @@ Floats power(Floats x) {
     return (Floats)((Ints)p + ((Ints)shifted << 23));
 }
 
-// Zero where a query does not see a key.
+// Something else where a query does not see a key.
 Floats where_seen(Floats values, uint32_t seen, int half, float otherwise) {
     const Ints bit = {1, 2, 4, 8, 16, 32, 64, 128, 256, 512, 1024, 2048, 4096, 8192, 16384, 32768};
     return ((Ints{} + int32_t(seen >> (half * LANES))) & bit) != 0 ? values : all(otherwise);
@@ -258,26 +257,47 @@ template <int E> struct Tiles {
             }
     }
 
+    // Four sums, 16 by 16 each, two beside two, `down` numbers below: tiles 0 to 3.
+    static void clear_sums() {
+        _tile_zero(0);
+        _tile_zero(1);
+        _tile_zero(2);
+        _tile_zero(3);
+    }
+
+    static void load_sums(const float* place, int64_t down, int64_t step) {
+        _tile_loadd(0, place, step);
+        _tile_loadd(1, place + LANES, step);
+        _tile_loadd(2, place + down, step);
+        _tile_loadd(3, place + down + LANES, step);
+    }
+
+    static void store_sums(float* place, int64_t down, int64_t step) {
+        _tile_stored(0, place, step);
+        _tile_stored(1, place + LANES, step);
+        _tile_stored(2, place + down, step);
+        _tile_stored(3, place + down + LANES, step);
+    }
+
+    // Two times 16 rows by two times 16 columns of pairs.
+    static void add_products(const Half* rows, int64_t down, int64_t step, const Half (*left)[32],
+                             const Half (*right)[32]) {
+        _tile_loadd(4, rows, step);
+        _tile_loadd(5, rows + down, step);
+        _tile_loadd(6, left, 64);
+        _tile_loadd(7, right, 64);
+        _tile_dpbf16ps(0, 4, 6);
+        _tile_dpbf16ps(1, 4, 7);
+        _tile_dpbf16ps(2, 5, 6);
+        _tile_dpbf16ps(3, 5, 7);
+    }
+
     static void multiply(const Half* rows, int count, const Half (*columns)[HALVES][16][32], Block* out) {
         for (int key = 0; key < count; key += 32) {
-            _tile_zero(0);
-            _tile_zero(1);
-            _tile_zero(2);
-            _tile_zero(3);
-            for (int deep = 0; deep < DEEP; deep++) {
-                _tile_loadd(4, rows + key * E + deep * 32, E * sizeof(Half));
-                _tile_loadd(5, rows + (key + 16) * E + deep * 32, E * sizeof(Half));
-                _tile_loadd(6, columns[deep][0], 64);
-                _tile_loadd(7, columns[deep][1], 64);
-                _tile_dpbf16ps(0, 4, 6);
-                _tile_dpbf16ps(1, 4, 7);
-                _tile_dpbf16ps(2, 5, 6);
-                _tile_dpbf16ps(3, 5, 7);
-            }
-            _tile_stored(0, &out[key][0], sizeof(Block));
-            _tile_stored(1, &out[key][LANES], sizeof(Block));
-            _tile_stored(2, &out[key + 16][0], sizeof(Block));
-            _tile_stored(3, &out[key + 16][LANES], sizeof(Block));
+            clear_sums();
+            for (int deep = 0; deep < DEEP; deep++)
+                add_products(rows + key * E + deep * 32, 16 * E, E * sizeof(Half), columns[deep][0], columns[deep][1]);
+            store_sums(out[key], 16 * QUERIES, sizeof(Block));
         }
     }
 
@@ -286,25 +306,13 @@ template <int E> struct Tiles {
         for (int key = 0; key < count; key += 2)
             for (int half = 0; half < HALVES; half++)
                 pair_up(&weights[key][half * LANES], &weights[key + 1][half * LANES], pairs[half][key / 2]);
+        const int64_t step = keys_in_all * sizeof(Half);
         for (int e = 0; e < E; e += 32) {
-            _tile_loadd(0, &out[e][0], sizeof(Block));
-            _tile_loadd(1, &out[e][LANES], sizeof(Block));
-            _tile_loadd(2, &out[e + 16][0], sizeof(Block));
-            _tile_loadd(3, &out[e + 16][LANES], sizeof(Block));
-            for (int key = 0; key < count; key += 32) {
-                _tile_loadd(4, columns + e * keys_in_all + key, keys_in_all * sizeof(Half));
-                _tile_loadd(5, columns + (e + 16) * keys_in_all + key, keys_in_all * sizeof(Half));
-                _tile_loadd(6, pairs[0][key / 2], 64);
-                _tile_loadd(7, pairs[1][key / 2], 64);
-                _tile_dpbf16ps(0, 4, 6);
-                _tile_dpbf16ps(1, 4, 7);
-                _tile_dpbf16ps(2, 5, 6);
-                _tile_dpbf16ps(3, 5, 7);
-            }
-            _tile_stored(0, &out[e][0], sizeof(Block));
-            _tile_stored(1, &out[e][LANES], sizeof(Block));
-            _tile_stored(2, &out[e + 16][0], sizeof(Block));
-            _tile_stored(3, &out[e + 16][LANES], sizeof(Block));
+            load_sums(out[e], 16 * QUERIES, sizeof(Block));
+            for (int key = 0; key < count; key += 32)
+                add_products(columns + e * keys_in_all + key, 16 * keys_in_all, step, pairs[0] + key / 2,
+                             pairs[1] + key / 2);
+            store_sums(out[e], 16 * QUERIES, sizeof(Block));
         }
     }
 
@@ -312,27 +320,13 @@ template <int E> struct Tiles {
         alignas(64) Half rounded[KEYS][32];
         for (int key = 0; key < count; key++)
             _mm512_store_si512(rounded[key], round_two(lanes(&weights[key][0]), lanes(&weights[key][LANES])));
-        for (int key = 0; key < count; key += 32) {
-            _tile_loadd(4, rounded[key], 64);
-            _tile_loadd(5, rounded[key + 16], 64);
+        for (int key = 0; key < count; key += 32)
             for (int part = 0; part < PARTS; part += 2) {
-                float *low = &out[key][part * LANES], *high = &out[key + 16][part * LANES];
-                _tile_loadd(6, pairs[part], 64);
-                _tile_loadd(7, pairs[part + 1], 64);
-                _tile_loadd(0, low, E * sizeof(float));
-                _tile_loadd(1, low + LANES, E * sizeof(float));
-                _tile_loadd(2, high, E * sizeof(float));
-                _tile_loadd(3, high + LANES, E * sizeof(float));
-                _tile_dpbf16ps(0, 4, 6);
-                _tile_dpbf16ps(1, 4, 7);
-                _tile_dpbf16ps(2, 5, 6);
-                _tile_dpbf16ps(3, 5, 7);
-                _tile_stored(0, low, E * sizeof(float));
-                _tile_stored(1, low + LANES, E * sizeof(float));
-                _tile_stored(2, high, E * sizeof(float));
-                _tile_stored(3, high + LANES, E * sizeof(float));
+                float* sums = &out[key][part * LANES];
+                load_sums(sums, 16 * E, E * sizeof(float));
+                add_products(rounded[key], 16 * 32, sizeof(rounded[0]), pairs[part], pairs[part + 1]);
+                store_sums(sums, 16 * E, E * sizeof(float));
             }
-        }
     }
 
     void scores(int64_t key, int count, const Block*, Block* out) { multiply(k + key * E, count, asked, out); }

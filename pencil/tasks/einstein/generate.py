@@ -16,6 +16,8 @@ RELATIONS = (Relation.SAME, Relation.LEFT, Relation.RIGHT)
 """The relations of the paper's puzzles."""
 CONTRADICTORY = 0.2
 """How many random states rule out something that is true."""
+SINGLED_OUT = 0.5
+"""In how many categories of a random state some value can be in one house only, which may be able to hold others."""
 
 
 def sample(size: int, rng: Random, minimal: bool = False) -> Puzzle:
@@ -41,6 +43,10 @@ def random_state(puzzle: Puzzle, rng: Random) -> State:
             for at in range(puzzle.size):
                 if at != solution[value] and rng.random() < share:
                     state.remove(value, at)
+        if rng.random() < SINGLED_OUT:
+            value = rng.choice(category.values)
+            for at in set(range(puzzle.size)) - {solution[value]}:
+                state.remove(value, at)
     open_values = [value for value, at in solution.items() if state.has_several(value, at)]
     if open_values and rng.random() < CONTRADICTORY:
         value = rng.choice(open_values)

@@ -195,8 +195,13 @@ class Hinter:
             # with many houses, the first of these words come early
             said = {head: [word] if word <= place else NOWHERE for head, word in enumerate(named)}
             self._hint(place, LOOKED_UP, _among(reader.values, categories), said)
-            looks = {0: [other for other in words.values() if other != at], 1: [at]}
-            self._hint(place, CERTAIN, _among(category_of, only_here[where]), looks)
+            others = [other for other in words.values() if other != at]
+            if self.stepwise:  # few values for each head, since what all others rule out is close to what most do
+                looks = {**dict.fromkeys(self.heads.values(), others), self.last_head: [at]}
+                asked = [value for category in categories for value in reader.values[category]]
+            else:
+                looks, asked = {0: others, 1: [at]}, list(category_of)
+            self._hint(place, CERTAIN, _among(asked, only_here[where]), looks)
             self._hint(place, CERTAIN, _among(reader.values, categories[:1]))
             signs, stage = phase.signs(forceable[where], spreading[where]), COMPARED
             if self.stepwise:

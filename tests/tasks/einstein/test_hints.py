@@ -152,6 +152,24 @@ def test_with_layers_enough_a_house_looks_for_others_that_can_hold_what_it_has(s
 
 
 @SIZES
+@pytest.mark.parametrize("index", range(3))
+def test_with_layers_enough_heads_share_the_search_for_what_no_other_house_can_hold(size: int, index: int) -> None:
+    found = hints(words_of(trace_of(size, index)), size, ENOUGH)
+    out, asked = mind_at(found, LOOKED_UP), 0
+    for hint in found:
+        if hint.depth == STEPWISE[CERTAIN] and set(hint.looks) == set(range(size + 1)):
+            [at] = hint.looks[size]
+            others = hint.looks[0]
+            assert all(hint.looks[head] == others for head in range(size))
+            assert len(others) == size - 1
+            assert len(hint.mind) in (size, 2 * size)  # the values of the clue's categories
+            for value, only_here in hint.mind.items():
+                assert only_here == (not out[at][value] and all(out[place][value] for place in others))
+            asked += 1
+    assert asked
+
+
+@SIZES
 def test_with_layers_enough_a_second_phase_knows_where_only_one_of_its_values_can_be(
     size: int, states: dict[int, tuple[State, State]]
 ) -> None:
