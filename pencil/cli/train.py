@@ -53,7 +53,7 @@ def train(
     bf16: Annotated[bool, typer.Option("--bf16", help="Compute in bfloat16; for GPUs, and CPUs that have it.")] = False,
     native: Annotated[
         bool,
-        typer.Option("--native/--no-native", help="Compile attention for this CPU, if it has a C++ compiler."),
+        typer.Option("--native/--no-native", help="What is fastest on this CPU, or torch's own ways alone."),
     ] = True,
     compile_: Annotated[bool, typer.Option("--compile", help="Compile the model; for GPUs.")] = False,
     list_: Annotated[bool, typer.Option("--list", help="Show the recipes.")] = False,

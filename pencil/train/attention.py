@@ -15,8 +15,7 @@ from torch.nn import functional as F
 
 from pencil.model.frames import in_sight
 from pencil.train.batch import Batch, Chunks
-from pencil.train.bf16 import BFloat16Attention, Chunk, fill_chunk
-from pencil.train.native import WIDTHS, NativeAttention, Sight, has_tiles, library
+from pencil.train.native import WIDTHS, NativeAttention, Sight, library
 from pencil.train.pack import Ints
 
 FAINT = 1e-12
@@ -41,13 +40,6 @@ class Bucket:
     def gather(self, *tokens: Tensor) -> list[Tensor]:
         """What is there for each token, of those that are keys, (N, H, E) -> (C, H, K, E)."""
         return [self._by_chunk(some.index_select(0, self.keys)) for some in tokens]
-
-    def chunks(self) -> Iterator[Chunk]:
-        """One by one, for bfloat16."""
-        size = self.mask.shape[2]
-        for number, (keys, mask) in enumerate(zip(self.keys.view(len(self.mask), -1), self.mask, strict=True)):
-            start = self.rows.start + number * size
-            yield fill_chunk(slice(start, start + size), keys, mask[0])
 
     def _by_chunk(self, rows: Tensor) -> Tensor:
         return rows.view(len(self.mask), -1, *rows.shape[1:]).transpose(1, 2)
@@ -84,7 +76,7 @@ class ChunkedAttention:
     @torch.compiler.disable  # type: ignore[untyped-decorator]  # shapes change with each batch; the rest compiles once
     def __call__(self, layer: int, q: Tensor, k: Tensor, v: Tensor) -> Tensor:
         """(A, H, E) queries, (N, H, E) keys and values -> (A, H, E)."""
-        way = self._fast_way(q, k, v)
+        way = self._fast_way(q)
         if way is not None:
             return way(q, k, v)[0]
         mixed = []
@@ -98,31 +90,21 @@ class ChunkedAttention:
 
         Looks (L, 3) are a query, a head and a key; those of one query and head share one share.
         """
-        mixed, sums = (self._fast_way(q, k, v) or self.plain)(q, k, v)
+        mixed, sums = (self._fast_way(q) or self.plain)(q, k, v)
         query, head, key = torch.from_numpy(looks.T.copy()).to(q.device)
         named = (q[query, head] * k[key, head]).sum(-1) * q.shape[-1] ** -0.5  # (L,)
         pairs, pair = (query * q.shape[-2] + head).unique(return_inverse=True)
         return mixed, _sum_up(named, pair, len(pairs)) - sums.flatten()[pairs]
 
-    def _fast_way(self, q: Tensor, k: Tensor, v: Tensor) -> Way | None:
-        """Code compiled for this machine, or one of torch's kernels for CPUs."""
-        if self._fits_native(q):
+    def _fast_way(self, q: Tensor) -> Way | None:
+        """On a CPU, code that was compiled for it, or torch's kernel; other devices have kernels of their own."""
+        if self.may_be_native and self.dtype == torch.float32 and q.shape[-1] in WIDTHS:
             return self.native
-        if self._in_bf16:
-            return self.bf16
-        return self.fused if self._fits_kernel(q, k, v) else None
+        return self.fused if self._on_cpu else None
 
     @property
-    def _in_bf16(self) -> bool:
-        """Whether products are asked for in bfloat16, on a CPU; other devices have kernels for that."""
-        return self.queries.is_cpu and torch.is_autocast_enabled("cpu")
-
-    def _fits_native(self, q: Tensor) -> bool:
-        known = self.may_be_native and self.dtype == torch.float32 and q.shape[-1] in WIDTHS
-        return known and (has_tiles() or not self._in_bf16)
-
-    def _fits_kernel(self, q: Tensor, k: Tensor, v: Tensor) -> bool:
-        return q.is_cpu and q.dtype == k.dtype == v.dtype == self.dtype
+    def _on_cpu(self) -> bool:
+        return self.queries.is_cpu
 
     def plain(self, q: Tensor, k: Tensor, v: Tensor) -> tuple[Tensor, Tensor]:
         """Operation by operation."""
@@ -136,12 +118,14 @@ class ChunkedAttention:
 
     def fused(self, q: Tensor, k: Tensor, v: Tensor) -> tuple[Tensor, Tensor]:
         """By torch's kernel for CPUs, which does not hold the scores; it knows the sums, and hides them."""
-        found: tuple[Tensor, Tensor] = _FusedAttention.apply(q, k, v, self.buckets)  # type: ignore[no-untyped-call]
+        with torch.autocast("cpu", enabled=False):
+            q, k, v = (some.to(self.dtype) for some in (q, k, v))
+            found: tuple[Tensor, Tensor] = _FusedAttention.apply(q, k, v, self.buckets)  # type: ignore[no-untyped-call]
         return found
 
     def native(self, q: Tensor, k: Tensor, v: Tensor) -> tuple[Tensor, Tensor]:
-        """By code that was compiled for this machine, in bfloat16 if that is asked for."""
-        in_bf16 = self._in_bf16
+        """By code that was compiled for this machine, in bfloat16 if that is asked for and its products are faster."""
+        in_bf16 = torch.is_autocast_enabled("cpu")
         with torch.autocast("cpu", enabled=False):
             found: tuple[Tensor, Tensor] = NativeAttention.apply(q, k, v, self._sight, in_bf16)  # type: ignore[no-untyped-call]
         return found
@@ -149,17 +133,6 @@ class ChunkedAttention:
     @cached_property
     def _sight(self) -> Sight:
         return Sight(self.batch, self.chunks)
-
-    def bf16(self, q: Tensor, k: Tensor, v: Tensor) -> tuple[Tensor, Tensor]:
-        """About the same in bfloat16."""
-        with torch.autocast("cpu", enabled=False):
-            found: tuple[Tensor, Tensor] = BFloat16Attention.apply(q, k, v, self._chunks)  # type: ignore[no-untyped-call]
-        return found
-
-    @cached_property
-    def _chunks(self) -> list[Chunk]:
-        """One by one, for bfloat16."""
-        return [chunk for bucket in self.buckets for chunk in bucket.chunks()]
 
 
 class _FusedAttention(torch.autograd.Function):

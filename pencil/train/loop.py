@@ -61,7 +61,8 @@ class Machine:
     bf16: bool = False
     """Products in bfloat16, those of Muon too; weights, moments and sums stay in float32."""
     native: bool = True
-    """Attention compiled for this CPU, where there is a compiler; otherwise torch's."""
+    """What is fastest on this CPU: attention compiled for it, if there is a compiler, and oneDNN's products where they
+    are faster; otherwise torch's own ways."""
     compile: bool = False
 
 
@@ -88,7 +89,7 @@ class Trainer:
         self.hands = Hands(shares, threads)
         self.model = Transformer(recipe.model, seed=recipe.train.seed).to(self.world.device)
         scale_additions(self.model, recipe.train.additions)
-        self.loss = self._wrap(PackedLoss(self.model, machine.native))
+        self.loss = self._wrap(PackedLoss(self.model, machine.native and not machine.compile))
         self.optimizers = Optimizers(self.model, recipe.train, self.hands, machine.bf16)
         self.meter = Meter(self.data.vocab)
         self.journal = Journal(out / "metrics.jsonl")

@@ -3,6 +3,7 @@
 Shapes in comments: N packed tokens, A that ask in the last layer, M targets, V words, D model width.
 """
 
+from collections.abc import Sequence
 from typing import NamedTuple, cast
 
 import torch
@@ -13,6 +14,7 @@ from pencil.model.transformer import Attend, Block, Transformer, finish, split_h
 from pencil.train.attention import ChunkedAttention
 from pencil.train.batch import Batch
 from pencil.train.hints import ApplyBlock, HintLoss
+from pencil.train.products import SwiftBlock, swift_blocks
 
 
 class Loss(NamedTuple):
@@ -51,22 +53,25 @@ class PackedLoss(nn.Module):
             for part in (batch.every, batch.last)
         )
         hints = HintLoss(self.model, batch, every)
-        blocks = hints.listen_in(frugal_blocks(self.model, ids, last))
+        own = [cast(Block, block) for block in self.model.blocks]
+        blocks = frugal_blocks(self.model, swift_blocks(own) if self.native else own, ids, last)
         config = self.model.config
         around = torch.from_numpy(batch.surroundings(config)).to(weight.device) if config.surroundings else None
-        hidden = self.model.hidden(ids, positions, hints, blocks, around)  # (A, D)
+        hidden = self.model.hidden(ids, positions, hints, hints.listen_in(blocks), around)  # (A, D)
         logits = self.model.logits(hidden.index_select(0, inputs))  # (M, V)
         wrong = logits.detach().argmax(-1) != targets
         return Loss(F.cross_entropy(logits, targets, reduction="sum"), hints.total, wrong)
 
 
-def frugal_blocks(model: Transformer, ids: Tensor, last_attend: ChunkedAttention) -> list[ApplyBlock]:
-    """The model's blocks, without what the first and the last would compute in vain.
+def frugal_blocks(
+    model: Transformer, blocks: Sequence[Block | SwiftBlock], ids: Tensor, last_attend: ChunkedAttention
+) -> list[ApplyBlock]:
+    """A model's blocks, without what the first and the last would compute in vain.
 
     The first one's queries, keys and values depend on the word alone, if it does not know those before it: each word is
     projected once. The last one goes on with those tokens only after which something is predicted.
     """
-    first, *middle, last = [cast(Block, block) for block in (model.blocks[0], *model.blocks[1:-1], model.blocks[-1])]
+    first, *middle, last = blocks[0], *blocks[1:-1], blocks[-1]
 
     def begin(x: Tensor, cos: Tensor, sin: Tensor, attend: Attend) -> Tensor:
         """(N, D) -> (N, D)."""
@@ -80,6 +85,6 @@ def frugal_blocks(model: Transformer, ids: Tensor, last_attend: ChunkedAttention
         mixed = last_attend(last.layer, q.index_select(0, last_attend.queries), k, v)
         return finish(last, x.index_select(0, last_attend.queries), mixed)
 
-    if len(model.blocks) == 1:
+    if len(blocks) == 1:
         return [end]
     return [begin if model.surroundings is None else first, *middle, end]

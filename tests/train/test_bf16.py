@@ -3,19 +3,10 @@ import torch
 
 from pencil.model.transformer import ModelConfig, Transformer
 from pencil.train.batch import make_batch
-from pencil.train.bf16 import BLOCK, NATIVE, fill_chunk, has_bf16, in_bf16
+from pencil.train.bf16 import NATIVE, has_bf16, in_bf16
 from pencil.train.loss import PackedLoss
 from pencil.train.pack import pack
 from tests.train.examples import task_trace
-
-
-@pytest.mark.parametrize("count", [1, BLOCK, BLOCK + 1])
-def test_keys_come_in_whole_blocks_and_what_is_added_is_never_seen(count: int) -> None:
-    chunk = fill_chunk(slice(3, 5), torch.arange(count), torch.zeros(2, count))
-    assert len(chunk.keys) % BLOCK == 0
-    assert chunk.mask.shape == (2, len(chunk.keys))
-    assert chunk.mask[:, :count].eq(0).all()
-    assert chunk.mask[:, count:].isneginf().all()
 
 
 @pytest.mark.parametrize("name", NATIVE)

@@ -49,16 +49,17 @@ def test_compiled_attention_is_plain_attention(width: int, which: str, sight: tu
     torch.testing.assert_close(*(attended(batch, width, which, way) for way in ("native", "plain")))
 
 
-@needs_tiles
+@needs_compiler
 @pytest.mark.parametrize("which", ["every", "last"])
 @pytest.mark.parametrize("width", native.WIDTHS)
-def test_in_bfloat16_it_is_about_that(width: int, which: str) -> None:
+def test_in_bfloat16_it_is_about_that_or_where_that_is_no_faster_just_that(width: int, which: str) -> None:
     batch = some_batch()
     exact = attended(batch, width, which, "plain")
     with in_bf16("cpu"):
         rounded = attended(batch, width, which, "native")
     for some, other in zip(exact, rounded, strict=True):
-        assert 0 < (some - other).norm() < 0.02 * some.norm()
+        assert (some - other).norm() < (0.02 if native.has_tiles() else 1e-5) * some.norm()
+        assert native.has_tiles() == (not some.allclose(other, rtol=1e-5, atol=1e-5))
 
 
 @needs_compiler
