@@ -70,16 +70,18 @@ Floats where_seen(Floats values, uint32_t seen, int half, float otherwise) {
     return ((Ints{} + int32_t(seen >> (half * LANES))) & bit) != 0 ? values : all(otherwise);
 }
 
-// The keys of a chunk for one head, and products with them in float32, four keys at a time.
+// The keys of a chunk for one head, and products with them in float32, eight keys at a time.
 template <int E> struct Plain {
-    std::vector<const float*> k, v;
+    std::vector<float> memory;
+    float (*k)[E], (*v)[E];
 
     void read_keys(const Problem& a, int64_t head, const int32_t* keys, int64_t count) {
-        k.resize(count);
-        v.resize(count);
+        memory.resize(2 * count * E + LANES);
+        k = (float(*)[E])aligned(memory.data());
+        v = k + count;
         for (int64_t key = 0; key < count; key++) {
-            k[key] = a.k + keys[key] * a.k_step + head * E;
-            v[key] = a.v + keys[key] * a.v_step + head * E;
+            std::copy_n(a.k + keys[key] * a.k_step + head * E, E, k[key]);
+            std::copy_n(a.v + keys[key] * a.v_step + head * E, E, v[key]);
         }
     }
 
@@ -87,22 +89,22 @@ template <int E> struct Plain {
     void read_queries(const Block*, const Block*, const float (*)[E], const float (*)[E]) {}
 
     // (keys, queries) = rows (keys, E) times columns (E, queries).
-    static void multiply(const float* const* rows, int count, const Block* columns, Block* out) {
-        for (int key = 0; key < count; key += 4) {
-            Floats sum[4][HALVES] = {};
+    static void multiply(const float (*rows)[E], int count, const Block* columns, Block* out) {
+        for (int key = 0; key < count; key += 8) {
+            Floats sum[8][HALVES] = {};
             for (int e = 0; e < E; e++)
-#pragma GCC unroll 4
-                for (int i = 0; i < 4; i++)
+#pragma GCC unroll 8
+                for (int i = 0; i < 8; i++)
 #pragma GCC unroll 2
                     for (int half = 0; half < HALVES; half++)
                         sum[i][half] += rows[key + i][e] * lanes(&columns[e][half * LANES]);
-            for (int i = 0; i < 4; i++)
+            for (int i = 0; i < 8; i++)
                 for (int half = 0; half < HALVES; half++) lanes(&out[key + i][half * LANES]) = sum[i][half];
         }
     }
 
     // (E, queries) += what the rows (keys, E) are, each times its weights (keys, queries).
-    static void mix(const float* const* rows, int count, const Block* weights, Block* out) {
+    static void mix(const float (*rows)[E], int count, const Block* weights, Block* out) {
         for (int e = 0; e < E; e += 8) {
             Floats sum[8][HALVES];
             for (int i = 0; i < 8; i++)
@@ -120,25 +122,25 @@ template <int E> struct Plain {
 
     // (keys, E) += weights (keys, queries) times rows (queries, E).
     static void spread(int count, const Block* weights, const float (*rows)[E], float (*out)[E]) {
-        for (int key = 0; key < count; key += 4) {
-            Floats sum[4][E / LANES];
-            for (int i = 0; i < 4; i++)
+        for (int key = 0; key < count; key += 8) {
+            Floats sum[8][E / LANES];
+            for (int i = 0; i < 8; i++)
                 for (int part = 0; part < E / LANES; part++) sum[i][part] = lanes(&out[key + i][part * LANES]);
             for (int query = 0; query < QUERIES; query++)
-#pragma GCC unroll 4
-                for (int i = 0; i < 4; i++)
+#pragma GCC unroll 8
+                for (int i = 0; i < 8; i++)
 #pragma GCC unroll 4
                     for (int part = 0; part < E / LANES; part++)
                         sum[i][part] += weights[key + i][query] * lanes(&rows[query][part * LANES]);
-            for (int i = 0; i < 4; i++)
+            for (int i = 0; i < 8; i++)
                 for (int part = 0; part < E / LANES; part++) lanes(&out[key + i][part * LANES]) = sum[i][part];
         }
     }
 
-    void scores(int64_t key, int count, const Block* asked, Block* out) { multiply(&k[key], count, asked, out); }
-    void of_weights(int64_t key, int count, const Block* outer, Block* out) { multiply(&v[key], count, outer, out); }
-    void mix_values(int64_t key, int count, const Block* weights, Block* out) { mix(&v[key], count, weights, out); }
-    void mix_keys(int64_t key, int count, const Block* weights, Block* out) { mix(&k[key], count, weights, out); }
+    void scores(int64_t key, int count, const Block* asked, Block* out) { multiply(k + key, count, asked, out); }
+    void of_weights(int64_t key, int count, const Block* outer, Block* out) { multiply(v + key, count, outer, out); }
+    void mix_values(int64_t key, int count, const Block* weights, Block* out) { mix(v + key, count, weights, out); }
+    void mix_keys(int64_t key, int count, const Block* weights, Block* out) { mix(k + key, count, weights, out); }
     void spread_outer(int count, const Block* weights, const float (*outer)[E], float (*out)[E]) {
         spread(count, weights, outer, out);
     }
