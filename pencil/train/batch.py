@@ -19,6 +19,8 @@ from pencil.train.pack import Hints, Ints, Packed, join
 CHUNKS = ((320, 64), (1_024, 128))
 """Up to a mean number of words seen, how many queries a chunk has; for more, gathers cost more than masked pairs."""
 LARGEST_CHUNK = 256
+BLOCK = 64
+"""Numbers of rows for products are multiples of this, so that there are few of them."""
 CALL = 8_000
 """A further bucket costs about as much as so many pairs of a query and a key."""
 
@@ -128,6 +130,15 @@ def make_batch(traces: Sequence[Packed], chunk: int | None = None) -> Batch:
         hints=Hints(packed.hints.mind, _placed_looks(packed.hints.looks, order)),
         packed=len(packed),
     )
+
+
+def in_blocks(rows: Ints) -> Ints:
+    """Filled up with the last one: a product with a new number of rows may have to be compiled first.
+
+    >>> len(in_blocks(np.arange(70)))
+    128
+    """
+    return np.pad(rows, (0, -len(rows) % BLOCK), mode="edge")
 
 
 def chunk_for(packed: Packed) -> int:

@@ -17,7 +17,7 @@ from torch.nn import functional as F
 from pencil.model.transformer import Attend, Transformer
 from pencil.tasks.hints import DEPTHS
 from pencil.train.attention import ChunkedAttention
-from pencil.train.batch import Batch
+from pencil.train.batch import Batch, in_blocks
 from pencil.train.pack import Ints
 
 ApplyBlock = Callable[[Tensor, Tensor, Tensor, Attend], Tensor]
@@ -59,8 +59,8 @@ class HintLoss:
         """(N, D) -> (N, D), unchanged: how far the words in mind after so many layers are from those of the hints."""
         target, _, signed = self.batch.hints.mind[self.mind_after == depth].T
         targets, row = np.unique(target, return_inverse=True)
-        places = torch.from_numpy(self.batch.places[targets]).to(x.device)
-        words = self.model.logits(self.model.norm(x.index_select(0, places)))  # (Q, V), as after the last layer
+        places = torch.from_numpy(in_blocks(self.batch.places[targets])).to(x.device)
+        words = self.model.logits(self.model.norm(x.index_select(0, places)))  # (Q or more, V), as in the end
         holds = torch.from_numpy(signed > 0).to(words)
         in_mind = words[row, abs(signed) - 1]
         self.total = self.total + F.binary_cross_entropy_with_logits(in_mind, holds, reduction="sum")

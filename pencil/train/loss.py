@@ -12,7 +12,7 @@ from torch.nn import functional as F
 
 from pencil.model.transformer import Attend, Block, Transformer, finish, split_heads
 from pencil.train.attention import ChunkedAttention
-from pencil.train.batch import Batch
+from pencil.train.batch import Batch, in_blocks
 from pencil.train.hints import ApplyBlock, HintLoss
 from pencil.train.products import SwiftBlock, swift_blocks
 
@@ -46,7 +46,7 @@ class PackedLoss(nn.Module):
         weight = self.model.embedding.weight
         ids, positions, inputs, targets = (
             torch.from_numpy(array).to(weight.device, non_blocking=True)
-            for array in (batch.ids, batch.positions, batch.inputs, batch.targets)
+            for array in (batch.ids, batch.positions, in_blocks(batch.inputs), batch.targets)
         )
         every, last = (
             ChunkedAttention(batch, part, weight.device, weight.dtype, self.native)
@@ -58,7 +58,7 @@ class PackedLoss(nn.Module):
         config = self.model.config
         around = torch.from_numpy(batch.surroundings(config)).to(weight.device) if config.surroundings else None
         hidden = self.model.hidden(ids, positions, hints, hints.listen_in(blocks), around)  # (A, D)
-        logits = self.model.logits(hidden.index_select(0, inputs))  # (M, V)
+        logits = self.model.logits(hidden.index_select(0, inputs))[: len(targets)]  # (M, V)
         wrong = logits.detach().argmax(-1) != targets
         return Loss(F.cross_entropy(logits, targets, reduction="sum"), hints.total, wrong)
 
