@@ -70,13 +70,6 @@ def _compile(compiler: str, place: Path) -> None:
         made.replace(place)
 
 
-@cache
-def has_tiles() -> bool:
-    """Whether it multiplies in bfloat16, too: on CPUs with AMX."""
-    code = library()
-    return code is not None and bool(code.has_tiles())
-
-
 class Problem(ctypes.Structure):
     """What the C++ calls so: sizes, and where arrays start."""
 
