@@ -60,7 +60,7 @@ def test_in_bfloat16_it_is_about_that_or_where_that_is_no_faster_just_that(width
         rounded = attended(batch, width, which, "native")
     for some, other in zip(exact, rounded, strict=True):
         assert (some - other).norm() < (0.02 if HAS_TILES else 1e-5) * some.norm()
-        assert HAS_TILES == (not some.allclose(other, rtol=1e-5, atol=1e-5))
+        assert some.allclose(other, rtol=1e-5, atol=1e-5) != HAS_TILES
 
 
 @needs_compiler
