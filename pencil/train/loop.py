@@ -62,7 +62,7 @@ class Machine:
     """Products in bfloat16, those of Muon too; weights, moments and sums stay in float32."""
     native: bool = True
     """What is fastest on this CPU: attention compiled for it, if there is a compiler, and oneDNN's products where they
-    are faster; otherwise torch's own ways."""
+    are faster; otherwise torch's own ways. What `compile` compiles is left to torch."""
     compile: bool = False
 
 
