@@ -54,10 +54,10 @@ def einstein() -> Recipe:
     return _puzzles({4: 1.0, 5: 3.0}, train, window=4_096, d_model=192, **drawn)
 
 
-def einstein5_wide() -> Recipe:
-    """Puzzles of 5 houses, 3.4M parameters; goes on where `einstein` ends."""
+def einstein_wide() -> Recipe:
+    """Puzzles of 4 and 5 houses, 3.4M parameters; goes on where `einstein` ends, from any stretch."""
     recipe = einstein()
-    return replace(recipe, data=replace(recipe.data, sizes={5: 1.0}, choices=1, rare=0.35))
+    return replace(recipe, data=replace(recipe.data, sizes={4: 1.0, 5: 4.0}, choices=1, rare=0.35))
 
 
 def qbf() -> Recipe:
@@ -102,7 +102,7 @@ RECIPES: dict[str, Callable[[], Recipe]] = {
         einstein4,
         einstein5,
         einstein,
-        einstein5_wide,
+        einstein_wide,
         qbf,
         sat,
         paper_sat,
