@@ -51,7 +51,10 @@ class Job:
 Measure = Callable[["Checkpoint", Path], Result]
 """Called with a model and the directory of its run."""
 
-AS_MEASURED: dict[str, dict[str, Any]] = {"einstein3": {"steps": 4_450, "fall": "cosine"}}
+AS_MEASURED: dict[str, dict[str, Any]] = {
+    "sat": {"fall": "cosine"},
+    "einstein3": {"steps": 4_450, "fall": "cosine"},
+}
 """What recipes had when results were made from them, and have otherwise by now."""
 
 

@@ -68,10 +68,10 @@ def qbf() -> Recipe:
 
 def sat() -> Recipe:
     """SAT with 3 to 10 variables, one model of 2.1M parameters, hours on a CPU."""
-    train = TrainConfig(steps=8_500, learning_rate=4e-3, additions=0.3, hints_fade=0.5)
+    train = TrainConfig(steps=8_500, learning_rate=4e-3, fall="line", additions=0.3, hints_fade=0.5)
     weights = {size: 1.0 if size < 8 else 2.0 for size in range(3, 11)}
     drawn: dict[str, Any] = {"batch": 2, "stretch": 3_000, "renamed": 0.7, "renamed_steps": 5_500}
-    recipe = _recipe("sat", weights, "small", train, window=3_072, places=512, **drawn, **FORMULAS)
+    recipe = _recipe("sat", weights, "small", train, window=3_072, n_layers=8, places=512, **drawn, **FORMULAS)
     model = replace(recipe.model, n_heads=2, rope_base=1e12)  # wide heads, most of which does not rotate, find a place
     return _start_with(replace(recipe, model=model), range(3, 6), steps=400)
 

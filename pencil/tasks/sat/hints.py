@@ -7,21 +7,29 @@ variable and a value: a word has it in mind as one thing. Clauses are alike. So 
 its own `Question:`, and soon how far the word is that it was copied from, and then the one that comes next. Only the
 end of a clause knows whether it stays. So the end of the clause that the next word comes from is found before that
 word.
+
+What a word has copied of its clause may stand in several. The clause before it is known whole, and its end has found
+where the formula goes on. So, where a model has layers enough, a word looks there, and once more for its own clause.
 """
 
 from collections.abc import Iterator, Sequence
-from dataclasses import dataclass
+from dataclasses import dataclass, replace
 from functools import lru_cache
 from itertools import product
 from math import cos, sin, tau
 
-from pencil.tasks.hints import Hint
+from pencil.tasks.hints import LAYERS, Hint
 from pencil.tasks.logic import TRUTH
 from pencil.tokens import CALL, PROMPT_END, RETURN, SEP, START
 
 OWN, BEFORE, COPIED, CLAUSE, NEXT = 2, 4, 6, 8, 10
 """How far through the layers a word knows its assignment, its distance and the clause before it, how far the formula
 is copied, which clause comes next, and which word."""
+RESUMED, AGAIN = 7, 9
+"""How far it knows where the formula goes on after the clause before it, and once more which clause comes next."""
+STEPWISE = {BEFORE: 3, COPIED: 4, CLAUSE: 6}
+"""What comes earlier where there are layers enough for that."""
+ENOUGH = 8
 SOURCE, DECISION, QUESTION = 0, 1, 1
 """The heads that look at what is copied, at the clauses that decide what to do, and at the word before a formula.
 
@@ -64,14 +72,17 @@ Left = list[tuple[int, Clause]]
 """The places of words that are copied, each with its clause."""
 
 
-def copying(words: Sequence[str]) -> list[Hint]:
+def copying(words: Sequence[str], layers: int = LAYERS) -> list[Hint]:
     """For each word of a formula that is copied, and those before it, where it comes from and where it goes on.
 
     >>> words = "< ( 1 ∨ 2 ) > [CALL] Question: ( 1 ∨ 2 ) Try 1 = False [CALL] Question: ( 2 )".split()
     >>> [(hint.place, hint.looks) for hint in copying(words) if hint.place > 19 and hint.depth == NEXT]
     [(20, {0: [12]}), (21, {0: [13]}), (22, {0: [14]})]
     """
-    return [hint for hint in _hints(words) if hint.place < len(words)]  # the last formula may be cut off
+    hints = [hint for hint in _hints(words) if hint.place < len(words)]  # the last formula may be cut off
+    if layers >= ENOUGH:
+        return [replace(hint, depth=STEPWISE.get(hint.depth, hint.depth)) for hint in hints]
+    return [hint for hint in hints if hint.depth not in (RESUMED, AGAIN)]
 
 
 def _hints(words: Sequence[str]) -> Iterator[Hint]:
@@ -133,7 +144,7 @@ def distance(words: tuple[str, ...], tokens: int) -> dict[str, bool]:
 
 def _stand(question: int, formula: Formula, assigned: int, left: Left) -> Iterator[Hint]:
     """Over the words of a copy: what is known of it, and where its last word comes from."""
-    around = copied = formula[0].start - 1
+    around = copied = resumed = formula[0].start - 1
     variables = {abs(value) for clause in formula for value in clause.values}
     known = {str(variable): variable == abs(assigned) for variable in variables}
     known |= {TRUTH[True]: assigned > 0, TRUTH[False]: assigned < 0}
@@ -144,9 +155,11 @@ def _stand(question: int, formula: Formula, assigned: int, left: Left) -> Iterat
     for place, (source, clause) in enumerate(left, question + 1):
         begun = source > clause.start and (begun or source in [literal.end for literal in clause.literals])
         copied = source if begun else copied  # before its first variable, a clause could be any
+        resumed = source if place == last_end + 1 else resumed
         yield Hint(place, OWN, known, {QUESTION: [question]})
         yield Hint(place, BEFORE, bound | distance(HERE, place - question), {SOURCE: [last_end], QUESTION: [question]})
         yield Hint(place, COPIED, distance(THERE, copied - around), {SOURCE: [copied], DECISION: gone})
+        yield Hint(place, RESUMED, distance(THERE, resumed - around), {SOURCE: [last_end]})
         if source == clause.end:
             last_end = place
 
@@ -156,7 +169,8 @@ def _go_on(call: int, formula: Formula, left: Left) -> Iterator[Hint]:
     first, around, after = left[0], formula[0].start - 1, formula[-1].end + 1
     following = [(source, clause.end) for source, clause in (first, *left)]
     for place, (source, end) in enumerate([*following, (after, after)], call):
-        yield Hint(place, CLAUSE, distance(THERE, source - around), {SOURCE: [end]})
+        for depth in (CLAUSE, AGAIN):
+            yield Hint(place, depth, distance(THERE, source - around), {SOURCE: [end]})
         yield Hint(place, NEXT, looks={SOURCE: [source]})
 
 

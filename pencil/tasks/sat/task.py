@@ -43,7 +43,7 @@ class Sat(Task[Formula]):
 
     def hints(self, words: Sequence[str], layers: int = LAYERS) -> Sequence[Hint]:
         """Where to look: a learner finds out late where a long formula goes on."""
-        return copying(words)
+        return copying(words, layers)
 
     @property
     def names(self) -> tuple[str, ...]:

@@ -1,3 +1,4 @@
+from dataclasses import replace
 from random import Random
 from typing import Any
 
@@ -5,15 +6,19 @@ import pytest
 
 from pencil import Task, get_task
 from pencil.tasks.sat.hints import (
+    AGAIN,
     BEFORE,
     CLAUSE,
     COPIED,
     DECISION,
+    ENOUGH,
     HERE,
     NEXT,
     OWN,
     QUESTION,
+    RESUMED,
     SOURCE,
+    STEPWISE,
     THERE,
     copying,
     distance,
@@ -79,6 +84,30 @@ def test_a_variable_and_its_value_are_in_mind_as_one_literal(value: str, literal
     bound = {word: holds for word, holds in told.mind.items() if word not in HERE}
     assert bound.keys() == {"1", "2", "3", *THERE[:3]}
     assert [word for word, holds in bound.items() if holds] == [literal]
+
+
+def test_with_layers_enough_a_word_learns_where_the_formula_went_on_after_the_clause_before_it() -> None:
+    formula = "( 1 ∨ 2 ) ∧ ( ¬ 1 ∨ 3 ) ∧ ( 2 ∨ 3 )"
+    words = f"< {formula} > [CALL] Question: {formula} Try 1 = False [CALL] Question: ( 2 ) ∧ ( 2 ∨ 3 )".split()
+    around, question = (place for place, word in enumerate(words) if word == "Question:")
+    _, kept = (place for place in range(around, question) if words[place] == "∧")
+    told = {hint.place: hint for hint in copying(words, ENOUGH) if hint.depth == RESUMED and hint.place > question}
+    first_end = words.index(")", question)
+    for place, hint in told.items():
+        before, resumed = (question, around + 1) if place <= first_end else (first_end, kept)
+        assert hint.looks == {SOURCE: [before]}
+        assert hint.mind == distance(THERE, resumed - around)
+    assert [*told] == [*range(question + 1, len(words))]
+
+
+def test_more_layers_look_again_and_come_to_all_else_in_smaller_steps() -> None:
+    words = "< ( 1 ∨ 2 ) > [CALL] Question: ( 1 ∨ 2 ) Try 1 = False [CALL] Question: ( 2 )".split()
+    few, many = copying(words), copying(words, ENOUGH)
+    added = [hint for hint in many if hint.depth in (RESUMED, AGAIN)]
+    assert added
+    assert [hint for hint in many if hint not in added] == [
+        replace(hint, depth=STEPWISE.get(hint.depth, hint.depth)) for hint in few
+    ]
 
 
 def test_distances_within_a_formula_are_told_apart_but_those_of_near_words() -> None:
