@@ -67,7 +67,7 @@ def qbf() -> Recipe:
 
 
 def sat() -> Recipe:
-    """SAT with 3 to 10 variables, one model of 2.1M parameters, hours on a CPU."""
+    """SAT with 3 to 10 variables, one model of 2.5M parameters, hours on a CPU."""
     train = TrainConfig(steps=8_500, learning_rate=4e-3, fall="line", additions=0.3, hints_fade=0.5)
     weights = {size: 1.0 if size < 8 else 2.0 for size in range(3, 11)}
     drawn: dict[str, Any] = {"batch": 2, "stretch": 3_000, "renamed": 0.7, "renamed_steps": 5_500}
